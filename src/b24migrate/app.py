@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from b24migrate import messages
-from b24migrate.bitrix.application import Application, door_beside
+from b24migrate.bitrix.application import Application, application_door
 from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.limits import Governor
@@ -23,7 +23,7 @@ from b24migrate.engine import analysis
 from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.memory import Memory
 from b24migrate.engine.phases.notes import Notes
-from b24migrate.engine.redirects import note_moves
+from b24migrate.engine.redirects import note_redirects
 from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
 from b24migrate.insight.fidelity.check import Gate
@@ -85,7 +85,7 @@ def open_app(
         refuse_half(opened.store, settings.store.url)
         paces = Paces(opened.store, {entity.name: entity.wire for entity in known.entities})
         observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock), paces)
-        observers = (*observers, note_moves(opened.store, clock))
+        observers = (*observers, note_redirects(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))
         box = target_portal(settings, clock, observers, paces.bill, interrupt=interrupt)
         chosen = options(settings, known, verify_all)
@@ -191,10 +191,10 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
         return ImportTarget(portal)
     tables = {name: stream.table for name, stream in known.streams.items()}
     # Only here: a box with the module needs none of it, and every command would load it.
-    from b24migrate.targets.rest.box import SourceSide
+    from b24migrate.targets.rest.box import SourceFacts
     from b24migrate.targets.rest.target import RestTarget
 
-    seen = SourceSide(
+    seen = SourceFacts(
         lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
     application = application_of(settings, store, portal)
@@ -225,7 +225,7 @@ def target_portal(
     breaker = Breaker(clock, portal="target", outage_s=settings.run.outage_minutes * 60, observers=observers)
     webhook, application = settings.target.parsed, settings.target.application
     return Portal(
-        (webhook, door_beside(webhook, application.client_id)) if application else (webhook,),
+        (webhook, application_door(webhook, application.client_id)) if application else (webhook,),
         governor=governor,
         breaker=breaker,
         clock=clock,

@@ -132,7 +132,7 @@ def dismissed(context: RunContext, run: Run) -> Callable[[], bool]:
         if context.clock.monotonic() - looked >= LOOK_S:
             looked = context.clock.monotonic()
             with suppress(MigrationError):  # the next look may succeed
-                found = plan.dismissal(context.store, run.id) is not None
+                found = plan.find_dismissal(context.store, run.id) is not None
         return found
 
     return look

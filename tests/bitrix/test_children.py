@@ -14,7 +14,7 @@ from tests.bitrix.support import Kit
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Args, Json, Page
-from b24migrate.model.streams import Backward, PerParent, Progress, Seen, Slices, Whole
+from b24migrate.model.streams import Backward, PerParent, Progress, Slices, SourceRecord, Whole
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 
@@ -79,12 +79,14 @@ def fresh(ledger: Ledger, messages: dict[str, list[int]]) -> None:
     ledger.stats.reset()
 
 
-def parents(ledger: Ledger, *, known: bool = True) -> dict[str, Seen]:
-    return {key: Seen(key, {}, {"count": len(ids)} if known else {}) for key, ids in {**ledger.messages}.items()}
+def parents(ledger: Ledger, *, known: bool = True) -> dict[str, SourceRecord]:
+    return {
+        key: SourceRecord(key, {}, {"count": len(ids)} if known else {}) for key, ids in {**ledger.messages}.items()
+    }
 
 
 def read_all(
-    source: BitrixSource, reading: PerParent, known: Mapping[str, Seen], *, gently: bool = False
+    source: BitrixSource, reading: PerParent, known: Mapping[str, SourceRecord], *, gently: bool = False
 ) -> list[Page]:
     progress = [Progress(parent) for parent in known.values()]
     pages: list[Page] = []
@@ -137,7 +139,9 @@ def test_every_message_of_every_chat_is_read_once(
     ledger.order, ledger.short, ledger.mapped = order, odd == "short", odd == "mapped"
     ledger.extra = "oldest" if odd == "oldest" else ""
     ledger.highest_cursor = 10**9 if odd == "no high cursor" else 10**18
-    asked = {key: Seen(key, {}, {"count": max(1, len(ids) + off)} if known else {}) for key, ids in messages.items()}
+    asked = {
+        key: SourceRecord(key, {}, {"count": max(1, len(ids) + off)} if known else {}) for key, ids in messages.items()
+    }
     pages = read_all(made(running), backward(), asked, gently=gently)
     found = {key: sorted(set(ids)) for key, ids in rows_of(pages).items()}
     assert found == filled(messages)
@@ -195,7 +199,11 @@ def test_a_counter_that_is_too_low_hides_no_message(ledger: Ledger, source: Bitr
     """Also where a page in the middle ends just where the counter says that the chat does."""
     fresh(ledger, {str(key): list(range(1, 131)) for key in range(60)})
     ledger.short = True
-    known = {key: Seen(key, {}, {"count": count}) for key in ledger.messages for count in [47, 48, 49][int(key) % 3 :]}
+    known = {
+        key: SourceRecord(key, {}, {"count": count})
+        for key in ledger.messages
+        for count in [47, 48, 49][int(key) % 3 :]
+    }
     pages = read_all(source, backward(), known)
     assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
 
@@ -216,7 +224,7 @@ def test_chats_that_were_believed_to_be_whole_are_told_and_so_is_a_gap(ledger: L
     assert 0 < len(believed) < 50
     assert not any(page.gap for page in pages)
     ledger.messages, ledger.short = {"99": list(range(1, 131))}, True
-    pages = read_all(source, backward(), {"99": Seen("99", {}, {})})
+    pages = read_all(source, backward(), {"99": SourceRecord("99", {}, {})})
     assert pages[-1].gap
     assert not any(page.trusted for page in pages)
 
@@ -251,7 +259,7 @@ def test_messages_by_offset_are_all_read(ledger: Ledger, source: BitrixSource, k
 
 def test_each_parent_is_asked_through_its_own_webhook(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {"1": [1], "2": [2]})
-    known = {key: Seen(key, {}, {"count": 1, "via": int(key) - 1}) for key in ledger.messages}
+    known = {key: SourceRecord(key, {}, {"count": 1, "via": int(key) - 1}) for key in ledger.messages}
     assert rows_of(read_all(source, backward(), known)) == ledger.messages
     assert ledger.stats.methods["batch"] == 2
     assert source.owners == ["1", "2"]
@@ -282,7 +290,7 @@ def test_a_limit_is_raised_only_when_nothing_was_read(ledger: Ledger, source: Bi
 def test_members_come_whole(ledger: Ledger, source: BitrixSource) -> None:
     reading = PerParent("groups", "sonet_group.user.get", lambda group: {"ID": group.id}, Whole(), id="USER_ID")
     groups = [str(one) for one in sorted(ledger.company.groups.ids)]
-    page = source.children(reading, [Progress(Seen(one, {}, {})) for one in (*groups, "9999")])
+    page = source.children(reading, [Progress(SourceRecord(one, {}, {})) for one in (*groups, "9999")])
     assert set(page.parents) == {*groups, "9999"}
     assert {row.source_id.partition(":")[0] for row in page.rows} == set(groups)
     assert [one.source_id for one in page.aside] == ["9999"]

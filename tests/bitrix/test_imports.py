@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.bitrix.support import Kit, Said, Scripted
 
-from b24migrate.entities.custom_fields import listed
+from b24migrate.entities.custom_fields import list_fields
 from b24migrate.model.errors import GateUnmet, Limited, Permanent, Transient
 from b24migrate.model.records import Item
 from b24migrate.model.streams import CustomFields
@@ -102,7 +102,7 @@ def test_custom_fields_are_created_with_their_options(box: Running) -> None:
     assert (created[0].code, created[0].status) == ("UF_USR_1", "created")
     assert set(created[0].options) == {"26"}
     assert port.fields("users", "users", [field])[0].status == "exists"
-    custom = CustomFields("users", "user.userfield", listed("user.userfield.list"))
+    custom = CustomFields("users", "user.userfield", list_fields("user.userfield.list"))
     assert port.existing_fields(custom) == {"UF_USR_1": "enumeration"}
 
 

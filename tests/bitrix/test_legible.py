@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from b24migrate.bitrix.envelope import Envelope
-from b24migrate.bitrix.faults import Caller, legible, open_answer, without_halves
+from b24migrate.bitrix.faults import Caller, open_answer, replace_half_characters, replace_invalid_bytes
 from b24migrate.model.errors import MigrationError
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -41,17 +41,17 @@ def test_what_is_no_character_is_read_as_an_unknown_one(sent: bytes, read: str) 
 @given(TEXTS)
 def test_every_text_that_a_portal_can_spell_is_read(text: str) -> None:
     body = json.dumps({"result": text}).encode()
-    read = msgspec.json.decode(without_halves(legible(body)))["result"]
+    read = msgspec.json.decode(replace_half_characters(replace_invalid_bytes(body)))["result"]
     assert read == text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @given(st.binary(max_size=20))
 def test_whatever_bytes_come_they_can_be_looked_at(noise: bytes) -> None:
-    assert legible(legible(noise)) == legible(noise)
-    assert legible(noise).decode() or not noise
+    assert replace_invalid_bytes(replace_invalid_bytes(noise)) == replace_invalid_bytes(noise)
+    assert replace_invalid_bytes(noise).decode() or not noise
 
 
 @given(st.text(max_size=20))
 def test_what_is_text_stays_as_it_is(text: str) -> None:
     for body in (json.dumps(text).encode(), msgspec.json.encode(text)):
-        assert without_halves(legible(body)) == body
+        assert replace_half_characters(replace_invalid_bytes(body)) == body

@@ -11,7 +11,7 @@ from b24migrate.bitrix.envelope import Envelope, Times, number, times, whole
 from b24migrate.bitrix.faults import Caller, open_answer, to_error
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.model import values
-from b24migrate.model.answers import entry, opened
+from b24migrate.model.answers import open_entry, open_list
 from b24migrate.model.errors import Permanent, Transient
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -69,9 +69,9 @@ def test_a_redirect_that_is_no_address_leads_nowhere(where: str) -> None:
 
 def test_a_list_too_deep_to_be_read_is_no_list() -> None:
     with pytest.raises(Permanent):
-        opened(Raw(DEEP), ("items",), "crm.item.list")
+        open_list(Raw(DEEP), ("items",), "crm.item.list")
     with pytest.raises(Permanent):
-        entry({"field": Raw(DEEP)}, "field")
+        open_entry({"field": Raw(DEEP)}, "field")
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, [1], "abc", "1e999", float("inf"), 1e300, "nan"])

@@ -14,7 +14,7 @@ from tests.bitrix.support import SECRET, Kit, Said, Scripted
 
 from b24migrate.bitrix.client import Portal, Timeouts
 from b24migrate.bitrix.download import Downloads
-from b24migrate.bitrix.hosts import is_near, is_public, is_vendor_file_host, same_owner, split
+from b24migrate.bitrix.hosts import is_near, is_public, is_vendor_file_host, same_owner, split_address
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.model.errors import GateUnmet, MigrationError, Permanent
@@ -251,9 +251,9 @@ def test_public_addresses(number: str, public: bool) -> None:
 
 def judged(link: str, before: str | None = None, **options: Any) -> str:
     portal, _ = portal_at(f"https://{HOST}/rest/1/{SECRET}/", **options)
-    parts, prior = split(link), split(before) if before else None
+    parts, prior = split_address(link), split_address(before) if before else None
     assert parts is not None
-    found = Downloads(portal)._refused(parts, prior)
+    found = Downloads(portal)._refuse(parts, prior)
     return found.code if found else ""
 
 
@@ -273,11 +273,11 @@ def test_what_is_followed_and_what_is_not() -> None:
 
 def test_a_redirect_of_a_download_to_a_storage_is_told() -> None:
     portal, heard = portal_at(f"https://{HOST}/rest/1/{SECRET}/")
-    there, here = split("https://storage.anywhere.net/1"), split(f"https://{HOST}/1")
+    there, here = split_address("https://storage.anywhere.net/1"), split_address(f"https://{HOST}/1")
     assert there is not None
     downloads = Downloads(portal)
-    assert downloads._refused(there, here) is None
-    assert downloads._refused(there, here) is None
+    assert downloads._refuse(there, here) is None
+    assert downloads._refuse(there, here) is None
     assert [one.message for one in heard if isinstance(one, Noted)] == [
         "The source redirects downloads to storage.anywhere.net. No secret is sent there."
     ]

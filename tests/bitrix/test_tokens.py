@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.bitrix.support import Kit
 
-from b24migrate.bitrix.application import Application, door_beside
+from b24migrate.bitrix.application import Application, application_door
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.tokens import HELD_S, Keys, Tokens, seal, unseal
 from b24migrate.bitrix.webhook import parse_webhook
@@ -84,7 +84,7 @@ def life(box: Running, store: Store, said: Keys, clock: Clock | None = None) -> 
     webhook = parse_webhook(box.webhook())
     kit = Kit([box.webhook()])
     portal = Portal(
-        (webhook, door_beside(webhook, said.client_id)),
+        (webhook, application_door(webhook, said.client_id)),
         governor=kit.governor,
         breaker=kit.breaker,
         clock=clock or Waiting(),
@@ -256,7 +256,7 @@ def test_a_seal_opens_with_its_own_key_only_and_only_unbroken() -> None:
 
 @pytest.mark.parametrize("path", ["rest", "webhook", "portal/rest"])
 def test_an_application_calls_beside_the_webhook(path: str) -> None:
-    door = door_beside(parse_webhook(f"https://box.example/{path}/1/secret123/"), "local.1")
+    door = application_door(parse_webhook(f"https://box.example/{path}/1/secret123/"), "local.1")
     above = "portal/" if path.startswith("portal") else ""
     assert door.url("profile") == f"https://box.example/{above}rest/profile"
     assert "secret123" not in repr(door)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.test_activities import REFUSED
 
-from b24migrate.model.activities import STANDARD, forbidden, names
+from b24migrate.model.activities import STANDARD, activity_names, find_forbidden
 
 FILE = Path(__file__).parents[2] / "box-module" / "b24migrate.import" / "lib" / "Contract" / "Activities.php"
 CLASS = r"\B24migrate\Import\Contract\Activities"
@@ -38,7 +38,7 @@ def test_both_refuse_the_same_templates(template: Any) -> None:
         for _ in range(4_900):
             template = template[0]["Children"]
     told = php(f"{CLASS}::forbidden((array)$given)", {"TEMPLATE": template})
-    here = names(forbidden({"TEMPLATE": template}))
+    here = activity_names(find_forbidden({"TEMPLATE": template}))
     assert [one.replace("(unreadable)", "(no type)") for one in told] == [
         one.replace("(unreadable)", "(no type)") for one in here
     ]
@@ -47,4 +47,4 @@ def test_both_refuse_the_same_templates(template: Any) -> None:
 def test_both_let_every_standard_activity_pass() -> None:
     trees = [{"Type": name, "Name": "A", "Properties": {}, "Children": []} for name in [*sorted(STANDARD), "rest_1c"]]
     assert php(f"{CLASS}::forbidden((array)$given)", {"TEMPLATE": trees}) == []
-    assert forbidden({"TEMPLATE": trees}) == []
+    assert find_forbidden({"TEMPLATE": trees}) == []

@@ -13,8 +13,8 @@ from tests.contract.shelf import NOON, Time, failed, imported, row
 from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.memory import Memory
 from b24migrate.engine.phases.notes import Notes
-from b24migrate.engine.phases.stage import put_aside
-from b24migrate.engine.phases.verify import record as keep_findings
+from b24migrate.engine.phases.stage import write_set_aside
+from b24migrate.engine.phases.verify import write_findings as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.insight.lookup import Hit, RecordVerdict, record, search
 from b24migrate.model.records import Fate, Finding, SetAside, Staged
@@ -78,7 +78,7 @@ def test_a_record_is_looked_up_with_all_that_is_known_of_it(context: RunContext)
     keep_findings(
         context, [Finding("groups", Fate.DIFFERS, "10", "NAME", "a", "b"), Finding("groups", Fate.MISSING, "100")]
     )
-    put_aside(context, [SetAside("groups", "77", "impossible", "nobody may", "secret")])
+    write_set_aside(context, [SetAside("groups", "77", "impossible", "nobody may", "secret")])
     for one in keys:
         view = record(context, "groups", one, ask=False)
         assert view is not None

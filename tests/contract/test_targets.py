@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from b24migrate.engine.boxes import remember_target, targets
+from b24migrate.engine.boxes import remember_target, target_origins
 from b24migrate.ports import Register, RegisterRow, Store
 
 
@@ -27,6 +27,6 @@ class Overtaken:
 def test_two_processes_that_begin_with_different_boxes_are_both_remembered(store: Store) -> None:
     overtaken: Any = Overtaken(store, by="https://second.example")
     remember_target(overtaken, "https://first.example")
-    assert set(targets(store)) == {"https://first.example", "https://second.example"}
+    assert set(target_origins(store)) == {"https://first.example", "https://second.example"}
     remember_target(store, "https://first.example")
-    assert len(targets(store)) == 2
+    assert len(target_origins(store)) == 2

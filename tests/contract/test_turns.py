@@ -49,9 +49,9 @@ def sorted_out(context: RunContext) -> Job:
 
 def walked(context: RunContext, job: Job, count: int = 4) -> list[str]:
     met: list[str] = []
-    while coming := order.ahead(context, stream_of(context), job, count):
+    while coming := order.next_in_order(context, stream_of(context), job, count):
         met += [one.row_key for one in coming]
-        job = order.further(job, coming)
+        job = order.next_job(job, coming)
     return met
 
 
@@ -92,7 +92,7 @@ def test_whoever_is_killed_while_sorting_begins_anew_and_leaves_nothing_behind(s
     job = sorted_out(context)
     assert store.count(TURNS, "groups:") == 3 + 3 + 2
     assert walked(context, job) == in_order(rows)
-    order.over(context, stream_of(context), job)
+    order.erase_order(context, stream_of(context), job)
     assert store.count(TURNS, "groups:") == 0
 
 
@@ -100,10 +100,10 @@ def test_a_job_that_is_repeated_finds_the_same_records(store: Store) -> None:
     stage(store, *shuffled(20))
     context = context_on(store)
     job = sorted_out(context)
-    job = order.further(job, order.ahead(context, stream_of(context), job, 5))
-    first = order.ahead(context, stream_of(context), job, 5)
+    job = order.next_job(job, order.next_in_order(context, stream_of(context), job, 5))
+    first = order.next_in_order(context, stream_of(context), job, 5)
     settle(store, *(imported(one.row_key) for one in first))
-    assert order.ahead(context, stream_of(context), order.again(job), 5) == first
+    assert order.next_in_order(context, stream_of(context), order.repeat_job(job), 5) == first
 
 
 def test_a_new_order_ends_the_file_of_the_last_one(store: Store) -> None:
@@ -111,14 +111,14 @@ def test_a_new_order_ends_the_file_of_the_last_one(store: Store) -> None:
     stage(store, *rows)
     context = context_on(store)
     before, after = sorted_out(context), sorted_out(context)
-    assert order.ahead(context, stream_of(context), before, 5) == []
-    order.over(context, stream_of(context), before)
+    assert order.next_in_order(context, stream_of(context), before, 5) == []
+    order.erase_order(context, stream_of(context), before)
     assert walked(context, after) == in_order(rows)
 
 
 def test_where_nothing_is_pending_the_file_is_over_at_once(store: Store) -> None:
     context = context_on(store)
-    assert order.ahead(context, stream_of(context), sorted_out(context), 5) == []
+    assert order.next_in_order(context, stream_of(context), sorted_out(context), 5) == []
 
 
 def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

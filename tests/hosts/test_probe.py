@@ -16,7 +16,7 @@ from b24migrate.bitrix.methods import READS
 from b24migrate.clock import SystemClock
 from b24migrate.config import load
 from b24migrate.engine import probe
-from b24migrate.engine.doctor import patient
+from b24migrate.engine.doctor import wait_for_limits
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.entities import catalog
 from b24migrate.model.errors import Limited
@@ -147,7 +147,7 @@ def test_the_file_has_no_name_id_address_or_text(scene: Scene) -> None:
     text = Path("first.json").read_text("utf-8")
     first = json.loads(text)
     assert not [word for word in ("canary", "bird", SOURCE_SECRET, "127.0.0.1", "http", "@") if word in text.lower()]
-    all_probes = [*probe.probes_of(catalog().entities), probe.PORTAL]
+    all_probes = [*probe.all_probes(catalog().entities), probe.PORTAL]
     known = {"format", "version", "program", "date", "plan", "modules", "answers", "methods", probe.FORMAT}
     known |= {
         "billing",
@@ -230,7 +230,7 @@ def test_a_look_asks_in_three_more_requests_and_not_again_that_day(scene: Scene)
     with looking(scene) as context:
         kept = probe.load(context.store)
         assert kept["product_owners"] == "one"
-        probe.remember(context)
+        probe.load_habits(context)
         assert context.source.habits["product_owners"] == "one"
         assert None not in context.source.habits.values()
 
@@ -267,5 +267,5 @@ def test_a_quick_look_waits_for_no_long_limit() -> None:
             slept.append(seconds)
 
     with pytest.raises(Limited):
-        patient(Sleepless(), refused, most_s=probe.WAITED_S)
+        wait_for_limits(Sleepless(), refused, most_s=probe.WAITED_S)
     assert slept == [4, 4]

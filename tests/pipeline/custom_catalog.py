@@ -15,7 +15,7 @@ from b24migrate.config import load
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import create_fields, read_fields
 from b24migrate.entities import Catalog
-from b24migrate.entities.custom_fields import Read, listed, of_types
+from b24migrate.entities.custom_fields import Read, list_fields, type_fields
 from b24migrate.entities.users.streams import ENTITIES as PEOPLE
 from b24migrate.model.records import Job, Json, Table
 from b24migrate.model.streams import CustomFields, Entity, Field, Keyset, Listing, Stream
@@ -59,7 +59,7 @@ CATALOG = Catalog(
             custom_fields=CustomFields(
                 "crm_deals",
                 "crm",
-                with_statuses(listed("crm.deal.userfield.list")),
+                with_statuses(list_fields("crm.deal.userfield.list")),
                 files="crm",
                 codes=codes,
                 statuses="stages.CODE",
@@ -70,14 +70,14 @@ CATALOG = Catalog(
             wire="crm",
             scopes=("crm",),
             streams=(items,),
-            custom_fields=CustomFields("crm_spitems", "userfieldconfig", of_types("types"), types="types"),
+            custom_fields=CustomFields("crm_spitems", "userfieldconfig", type_fields("types"), types="types"),
         ),
         Entity(
             name="bare",
             wire="crm",
             scopes=("crm",),
             streams=(stream("bare", custom_prefix=("UF_",)),),
-            custom_fields=CustomFields("crm_deals", "crm", listed("crm.deal.userfield.list")),
+            custom_fields=CustomFields("crm_deals", "crm", list_fields("crm.deal.userfield.list")),
         ),
     )
 )

@@ -11,7 +11,7 @@ from tests.pipeline.world import World
 from b24migrate.app import App
 from b24migrate.engine import plan
 from b24migrate.engine.plan import Paused
-from b24migrate.engine.run import Ended
+from b24migrate.engine.run import RunResult
 from b24migrate.model.records import Job
 from b24migrate.ports import Lease
 
@@ -48,7 +48,9 @@ def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[Ap
     app.context.queue.finish = counted  # type: ignore[method-assign]
 
 
-def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, *, again: bool = False) -> Ended | None:
+def run_until_paused(
+    made: World, wanted: Callable[[Job], bool], jobs: int = 1, *, again: bool = False
+) -> RunResult | None:
     """None when it was paused."""
     with made.app() as opened:
         app = opened.with_context(opened.context.with_options(verify_all=True))
@@ -64,7 +66,7 @@ def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, 
     return None
 
 
-def resume(made: World) -> Ended:
+def resume(made: World) -> RunResult:
     with made.app() as opened:
         app = opened.with_context(opened.context.with_options(verify_all=True))
         return app.runner.resume(tick=made.leap())

@@ -21,7 +21,7 @@ from b24migrate.entities.chats.reader import (
     OF_A_TASK,
     OPEN_LINE,
     UNKNOWN_KIND,
-    Found,
+    FoundChat,
     recent_chat,
 )
 from b24migrate.insight import certificate
@@ -120,15 +120,18 @@ def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "wanted"),
     [
-        ({"id": 7, "chat_id": 12, "type": "user", "chat": {"mute_list": []}}, Found(12, "7", 0)),
-        ({"id": "7", "chat_id": "12", "type": "user"}, Found(12, "7", 0)),
-        ({"id": "chat12", "chat_id": 12, "type": "chat", "chat": {"message_type": "C"}}, Found(12, "chat12", 0)),
-        ({"id": "chat12", "type": "chat", "chat": []}, Found(12, "chat12", 0)),
-        ({"id": "sg3", "chat_id": 12, "chat": {"message_type": "B"}}, Found(12, "chat12", 0)),
+        ({"id": 7, "chat_id": 12, "type": "user", "chat": {"mute_list": []}}, FoundChat(12, "7", 0)),
+        ({"id": "7", "chat_id": "12", "type": "user"}, FoundChat(12, "7", 0)),
+        ({"id": "chat12", "chat_id": 12, "type": "chat", "chat": {"message_type": "C"}}, FoundChat(12, "chat12", 0)),
+        ({"id": "chat12", "type": "chat", "chat": []}, FoundChat(12, "chat12", 0)),
+        ({"id": "sg3", "chat_id": 12, "chat": {"message_type": "B"}}, FoundChat(12, "chat12", 0)),
         ({"id": "sg3", "type": "chat"}, None),
         ({"id": 7, "chat_id": 0, "type": "user"}, NOT_BEGUN),
         ({"id": "notify", "type": "notification"}, NOTIFICATIONS),
-        ({"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}}, Found(9, "chat9", 0)),
+        (
+            {"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}},
+            FoundChat(9, "chat9", 0),
+        ),
         ({"id": "chat9", "chat_id": 9, "chat": {"message_type": "G"}}, "unknown chat type: G"),
         ({"id": "what", "type": "marvel"}, "unknown chat type: marvel"),
         ({}, "unknown chat type: "),
@@ -248,8 +251,8 @@ def test_only_a_list_that_is_excluded_anyway_may_be_missing(
 
 REFUSED_READS: dict[str, Callable[[Any], object]] = {
     "im.recent.list": lambda source: reader.gather(source, {}, 0),
-    "im.dialog.get": lambda source: reader.asked_ids(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
-    "im.dialog.users.list": lambda source: reader.present(source, Found(2, "chat2", 0)),
+    "im.dialog.get": lambda source: reader.ask_chat_numbers(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
+    "im.dialog.users.list": lambda source: reader.active_participants(source, FoundChat(2, "chat2", 0)),
 }
 
 

@@ -12,9 +12,9 @@ from tests.pipeline.custom_catalog import DEAL, PLAN, fields_made, told, working
 from tests.pipeline.world import World, world
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.entities.custom_fields import listed, of_tasks, of_types
+from b24migrate.entities.custom_fields import list_fields, task_fields, type_fields
 from b24migrate.model.records import Item, Json, Link, Staged
-from b24migrate.model.streams import Seen
+from b24migrate.model.streams import SourceRecord
 from b24migrate.ports import ENTITIES_STATE
 from b24sim.company import crm_fields as uf
 
@@ -31,7 +31,7 @@ def crm(tmp_path: Path) -> Iterator[World]:
 def test_fields_of_deals_come_with_options_and_labels(crm: World) -> None:
     with working(crm) as context:
         fields = {
-            field["FIELD_NAME"]: field for field in listed("crm.deal.userfield.list")(context.source, lambda _: ())
+            field["FIELD_NAME"]: field for field in list_fields("crm.deal.userfield.list")(context.source, lambda _: ())
         }
     channel = fields[DEAL.format(uf.CHOICE)]
     assert (channel["USER_TYPE_ID"], channel["LABELS"]) == (
@@ -45,7 +45,7 @@ def test_fields_of_deals_come_with_options_and_labels(crm: World) -> None:
 
 def test_fields_that_every_task_has_are_not_custom(crm: World) -> None:
     with working(crm) as context:
-        fields = of_tasks()(context.source, lambda _: ())
+        fields = task_fields()(context.source, lambda _: ())
     codes_ = [field["FIELD_NAME"] for field in fields]
     assert "UF_AUTO_127801401239" in codes_
     assert not {"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"} & set(codes_)
@@ -61,8 +61,8 @@ def staged_types(context: RunContext) -> list[Json]:
 
 def test_fields_of_smart_processes_look_like_all_others(crm: World) -> None:
     with working(crm) as context:
-        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(context)]
-        fields = of_types("types")(context.source, lambda _: seen)
+        seen = [SourceRecord(str(one["id"]), one, {}) for one in staged_types(context)]
+        fields = type_fields("types")(context.source, lambda _: seen)
     assert len(fields) == 2 * len(uf.KINDS)
     first = {field["FIELD_NAME"]: field for field in fields}[f"UF_CRM_{seen[0].id}_17000156{uf.CHOICE:02}"]
     assert (first["OF"], first["USER_TYPE_ID"], first["SORT"]) == ("156", "enumeration", "800")
@@ -77,8 +77,8 @@ def test_a_portal_that_pages_is_read_to_its_end(crm: World) -> None:
     more = [uf.Field(9000 + n, "CRM_13", f"UF_CRM_13_{n}", pattern.purpose) for n in range(60)]
     items_.fields.extend(more)
     with working(crm) as context:
-        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(context)]
-        fields = of_types("types")(context.source, lambda _: seen)
+        seen = [SourceRecord(str(one["id"]), one, {}) for one in staged_types(context)]
+        fields = type_fields("types")(context.source, lambda _: seen)
     names = [field["FIELD_NAME"] for field in fields]
     assert {field.code for field in more} <= set(names)
     assert len(names) == len(set(names))

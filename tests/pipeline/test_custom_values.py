@@ -15,7 +15,7 @@ from tests.pipeline.world import World, world
 
 from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.model.records import Json, Link, Staged
-from b24migrate.model.streams import Seen
+from b24migrate.model.streams import SourceRecord
 from b24sim.company import crm_fields as uf
 
 Sent = Callable[..., tuple[dict[str, Json], Counter[str]]]
@@ -41,7 +41,7 @@ def sending(made: World) -> Iterator[Sent]:
             fields: dict[str, Json] = {}
             losses: Counter[str] = Counter()
             values = CustomValues(context, context.streams[of], late=late)
-            values.put(Seen("1", payload, {}), fields, lambda what: losses.update([what]))
+            values.put(SourceRecord("1", payload, {}), fields, lambda what: losses.update([what]))
             return fields, losses
 
         yield put

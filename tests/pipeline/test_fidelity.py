@@ -12,8 +12,8 @@ from tests.pipeline.world import World, world
 
 from b24migrate.app import App
 from b24migrate.engine.phases.compose import Drafter
-from b24migrate.engine.phases.context import seen, walk
-from b24migrate.engine.run import Ended
+from b24migrate.engine.phases.context import decode_record, walk
+from b24migrate.engine.run import RunResult
 from b24migrate.engine.state import RUNNING, EntityState, PhaseState, States
 from b24migrate.insight import certificate, fidelity, lookup
 from b24migrate.insight.fidelity import Basis
@@ -50,7 +50,7 @@ def run(
     full: bool = True,
     rules: Sequence[Rule] | None = None,
     phases: tuple[str, ...] = ("custom-fields-get", "custom-fields-set", "get", "set", "verify"),
-) -> Ended:
+) -> RunResult:
     with here.app() as opened:
         app = opened.with_context(opened.context.with_options(verify_all=full))
         app.gate.consent = lambda _: by
@@ -148,7 +148,7 @@ def test_a_rule_explains_only_the_records_that_it_touches(tmp_path: Path) -> Non
 def draft_of(app: App, stream: str, row_key: str) -> Draft:
     spec = app.catalog.streams[stream]
     (record,) = app.context.store.get(spec.table, [row_key]).values()
-    return Drafter(app.context, spec).draft(seen(record, spec))
+    return Drafter(app.context, spec).draft(decode_record(record, spec))
 
 
 def test_a_record_that_is_lost_as_a_whole_is_foreseen_and_the_others_are_not(tmp_path: Path) -> None:

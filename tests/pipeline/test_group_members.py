@@ -8,7 +8,7 @@ from tests.pipeline.skipped_records import closes
 from tests.pipeline.world import World, world
 
 from b24migrate.entities.groups.streams import UNLISTED, dismissed_members
-from b24migrate.model.streams import Seen
+from b24migrate.model.streams import SourceRecord
 from b24sim.methods.system import ALL_SCOPES
 
 
@@ -67,7 +67,7 @@ def test_a_member_who_left_meanwhile_is_nobody_to_miss(small: World) -> None:
     company = small.cloud.portal.company
     group = next(one for one in company.groups_by_id.values() if all(map(company.is_active, one.roles)))
     listed = {str(user) for user in group.roles}
-    before = Seen(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
+    before = SourceRecord(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
     with small.app() as app:
         for granted in (True, False):
             told = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _, yes=granted: yes)  # type: ignore[misc]

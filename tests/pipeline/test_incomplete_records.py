@@ -51,7 +51,7 @@ def test_products_that_stay_refused_are_stated_every_time(sales: World) -> None:
 def upgraded(sales: World) -> World:
     """Brought over by a version that took deals for whole whose products had been refused."""
     with pytest.MonkeyPatch.context() as older:
-        older.setattr("b24migrate.entities.crm.products.told", lambda row, _: row)
+        older.setattr("b24migrate.entities.crm.products.with_rows", lambda row, _: row)
         assert sales.run().exit_code == 0
     assert not any("productRows" in row["fields"] for row in sales.imported("crm_deals").values())
     return sales
@@ -160,5 +160,5 @@ def test_of_many_incomplete_records_only_those_of_a_page_are_looked_up(
         for name in ("rows", "all_rows", "total", "count"):
             monkeypatch.setattr(store, name, lambda *_, **__: pytest.fail("the whole register is read"))
         page = [Staged(str(number), b"{}") for number in (7, 8, 9, 5001)]
-        assert partial.completed(app.context, stream, page, {"9": "refused"}) == ["7"]
-        assert partial.completed(app.context, CATALOG.streams["tasks"], page, {}) == []
+        assert partial.find_completed(app.context, stream, page, {"9": "refused"}) == ["7"]
+        assert partial.find_completed(app.context, CATALOG.streams["tasks"], page, {}) == []

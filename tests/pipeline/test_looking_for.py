@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.pipeline.world import World, world
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.stage import put_aside
+from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.insight.lookup import Hit, search
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import SetAside, Staged
@@ -92,7 +92,7 @@ def test_an_id_is_found_in_every_stream_before_anything_else(context: RunContext
 
 
 def test_what_was_set_aside_is_found_by_its_id(context: RunContext) -> None:
-    put_aside(
+    write_set_aside(
         context, [SetAside("chats", "77", "excluded", "belongs to a task"), SetAside("users", "9", "impossible", "?")]
     )
     ((excluded,), _) = every_page(context, "77")

@@ -10,7 +10,7 @@ from tests.pipeline.record_views import field, first, looked_up, stage, target_i
 from tests.pipeline.test_verify import findings, verify_everything
 from tests.pipeline.world import World
 
-from b24migrate.engine.phases.stage import put_aside
+from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.insight.lookup import FieldVerdict, RecordVerdict, SideState, record
 from b24migrate.model.records import SetAside
 
@@ -159,7 +159,7 @@ def test_a_record_is_found_under_any_id_among_its_neighbours(small: World) -> No
 
 def test_one_that_was_set_aside_without_a_name_is_found(small: World) -> None:
     with small.app() as app:
-        put_aside(app.context, [SetAside("chats", "private:12", "impossible", "nobody reads it", "Анна")])
+        write_set_aside(app.context, [SetAside("chats", "private:12", "impossible", "nobody reads it", "Анна")])
         view = record(app.context, "chats", "private:12")
     assert view is not None
     assert (view.verdict, view.title, view.aside and view.aside.reason) == (

@@ -125,14 +125,14 @@ def test_an_unknown_exception_of_a_record_fails_that_record_alone(
 ) -> None:
     small.run("users", phases=GET)
     victim = one_of(small)
-    composed = Composer._composed
+    composed = Composer._compose
 
     def odd(self: Composer, record: Record, one: Any) -> Any:
         if record.row_key == victim:
             raise AttributeError("no such thing")
         return composed(self, record, one)
 
-    monkeypatch.setattr(Composer, "_composed", odd)
+    monkeypatch.setattr(Composer, "_compose", odd)
     assert small.run("users", phases=SET).exit_code == 5
     users = small.records("Users")
     assert {key for key, row in users.items() if row["Status"] != "IMPORT_OK"} == {victim}
@@ -166,14 +166,14 @@ def test_a_row_that_cannot_be_staged_is_counted_as_incomplete_until_it_can(
     small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = str(list(small.cloud.portal.company.groups.ids)[1])
-    looked_at = stage.looked_at
+    looked_at = stage.examine_batch
 
     def odd(context: Any, stream: Any, rows: Any, pulled: bool) -> Any:
         if stream.name == "groups" and any(row.source_id == victim for row in rows):
             raise IndexError
         return looked_at(context, stream, rows, pulled)
 
-    monkeypatch.setattr(stage, "looked_at", odd)
+    monkeypatch.setattr(stage, "examine_batch", odd)
     ended = small.run()
     assert (ended.exit_code, ended.message) == (5, "groups: 1 incomplete")
     assert small.letters() == []
@@ -209,10 +209,10 @@ def test_rows_in_another_order_are_asked_for_again(small: World) -> None:
 
 @pytest.mark.parametrize("size", ["abc", [1], {"a": 1}, 10**30, -1])
 def test_a_size_that_is_no_number_is_no_size(size: Json) -> None:
-    from b24migrate.engine.phases.files import size_of
+    from b24migrate.engine.phases.files import parse_size
 
-    assert size_of(size) is None
-    assert size_of("12") == 12
+    assert parse_size(size) is None
+    assert parse_size("12") == 12
 
 
 def test_a_file_whose_row_is_damaged_fails_alone(small: World) -> None:

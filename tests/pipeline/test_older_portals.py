@@ -12,8 +12,8 @@ import pytest
 from tests.pipeline.every import STREAMS, everything, tasks_of
 from tests.pipeline.world import World
 
-from b24migrate.engine.phases.context import seen, seen_row, walk
-from b24migrate.model.streams import PHASES, Seen, Stream
+from b24migrate.engine.phases.context import decode_record, decode_row, walk
+from b24migrate.model.streams import PHASES, SourceRecord, Stream
 
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 TASKS = ("users", "groups", "tasks")
@@ -121,14 +121,14 @@ def test_tasks_that_are_asked_for_by_id_bring_their_custom_values(tmp_path: Path
         assert made.run(*TASKS, phases=PHASES[:-1]).exit_code == 0
         with made.app() as app:
             stream = app.context.streams["tasks"]
-            staged = {one.row_key: seen(one, stream) for one in walk(app.context, stream.table)}
+            staged = {one.row_key: decode_record(one, stream) for one in walk(app.context, stream.table)}
             assert stream.fetch is not None
             again = stream.fetch(app.context.source, list(staged.values()), app.context.known(stream))
-            asked = {key: custom_values(stream, seen_row(row, stream)) for key, row in again.items()}
+            asked = {key: custom_values(stream, decode_row(row, stream)) for key, row in again.items()}
             listed = {key: custom_values(stream, one) for key, one in staged.items()}
         assert any(listed.values())
         assert asked == listed
 
 
-def custom_values(stream: Stream, one: Seen) -> dict[str, Any]:
+def custom_values(stream: Stream, one: SourceRecord) -> dict[str, Any]:
     return {name: value for name, value in one.payload.items() if name.startswith(stream.custom_prefix) and value}

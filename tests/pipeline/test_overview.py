@@ -194,7 +194,7 @@ def test_what_was_found_equal_is_counted_once_however_often_it_is_compared(made:
 def test_a_new_verify_counts_anew(made: World) -> None:
     made.run()
     with made.app() as app:
-        verify.forget(app.context, Job("users-verify", "forget-findings", {"entity": "users"}))
+        verify.forget_findings(app.context, Job("users-verify", "forget-findings", {"entity": "users"}))
     assert verified(made)["users"] == 0
     made.run(phases=("verify",))
     assert verified(made)["users"] == 10

@@ -21,11 +21,11 @@ def test_what_the_module_imported_it_takes_back(tmp_path: Path) -> None:
         assert made.run().exit_code == 0
         before = keys(made)
         with made.app() as app:
-            scope = undo.scope_of(app.context, ())
-            told = undo.Rehearsal(app.context, scope)
+            scope = undo.find_scope(app.context, ())
+            told = undo.DryRun(app.context, scope)
             deque(told.walk(), maxlen=0)
             assert not any(one.kept for one in told.tallies.values())
-            taking = undo.Taking(app.context, scope, told)
+            taking = undo.Undo(app.context, scope, told)
             taking.take()
             assert taking.kept == 0
         left = {stream: rest for stream, there in made.on_the_box().items() if (rest := there - own[stream])}

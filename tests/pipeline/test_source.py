@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, small, world
 
-from b24migrate.engine.phases.read_children import children, gap, prove, trusted
+from b24migrate.engine.phases.read_children import children, gap_key, prove, trusted_prefix
 from b24migrate.model.records import Job
 from b24migrate.ports import CHECKPOINTS, RegisterRow
 from b24sim.message_habits import MessageHabits
@@ -134,11 +134,11 @@ def test_chats_that_were_believed_to_be_whole_are_read_again_when_pages_prove_to
     )
     with small.app() as app:
         stream = app.context.streams["chat_messages"]
-        app.context.store.write(CHECKPOINTS, [RegisterRow(f"{trusted(stream)}{chat.id}", {"Pass": 1})])
+        app.context.store.write(CHECKPOINTS, [RegisterRow(f"{trusted_prefix(stream)}{chat.id}", {"Pass": 1})])
         (again,) = prove(app.context, Job("chats-get", "prove", {"stream": "chat_messages", "pass": 1}))
         assert isinstance(again, Job)
         assert (again.kind, again.args["parents"], again.args["prove"]) == ("children", [[str(chat.id), 0, 0]], True)
-        assert app.context.store.read(CHECKPOINTS, gap(stream)) is not None
+        assert app.context.store.read(CHECKPOINTS, gap_key(stream)) is not None
         (on,) = children(app.context, again)  # down to the first message, and then to an empty page
         assert isinstance(on, Job)
         assert not children(app.context, on)

@@ -12,7 +12,7 @@ from tests.pipeline.every import everything
 from tests.pipeline.world import World
 
 from b24migrate.entities.workflows.streams import document_type
-from b24migrate.model.streams import Seen
+from b24migrate.model.streams import SourceRecord
 from b24sim.company.crm_fields import CHOICE, TEXT
 from b24sim.company.crm_ids import DEAL
 
@@ -310,4 +310,4 @@ def test_entries_and_types_that_nobody_knows_stay_and_are_told_by_their_places(m
 
 @pytest.mark.parametrize("told", ["CONTACT", ["crm", "CCrmDocumentContact", "CONTACT"]])
 def test_a_document_is_told_by_its_type_or_by_all_three_parts(told: Any) -> None:
-    assert document_type(Seen("7", {"DOCUMENT_TYPE": told}, {})) == "CONTACT"
+    assert document_type(SourceRecord("7", {"DOCUMENT_TYPE": told}, {})) == "CONTACT"

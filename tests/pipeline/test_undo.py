@@ -15,7 +15,7 @@ from tests.pipeline.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan, undo
-from b24migrate.engine.undo import Kept, Tally, records
+from b24migrate.engine.undo import KeptRecord, Tally, records
 from b24migrate.insight import certificate
 from b24migrate.insight.status import overview
 from b24migrate.insight.status.model import Verdict
@@ -27,9 +27,9 @@ from b24migrate.targets.module import ImportTarget
 Tallies = dict[str, Tally]
 
 
-def rehearse(made: World, *entities: str, run: str = "") -> tuple[Tallies, list[Kept]]:
+def rehearse(made: World, *entities: str, run: str = "") -> tuple[Tallies, list[KeptRecord]]:
     with made.app() as app:
-        told = undo.Rehearsal(app.context, undo.scope_of(app.context, entities, run))
+        told = undo.DryRun(app.context, undo.find_scope(app.context, entities, run))
         kept = list(told.walk())
         return told.tallies, kept
 
@@ -39,11 +39,11 @@ def take(made: World, *entities: str, run: str = "") -> Tallies:
         return take_with(app, entities, run).tallies
 
 
-def take_with(app: App, entities: Collection[str] = (), run: str = "") -> undo.Taking:
-    scope = undo.scope_of(app.context, entities, run)
-    told = undo.Rehearsal(app.context, scope)
+def take_with(app: App, entities: Collection[str] = (), run: str = "") -> undo.Undo:
+    scope = undo.find_scope(app.context, entities, run)
+    told = undo.DryRun(app.context, scope)
     deque(told.walk(), maxlen=0)
-    taking = undo.Taking(app.context, scope, told)
+    taking = undo.Undo(app.context, scope, told)
     taking.take()
     return taking
 
@@ -171,7 +171,7 @@ def test_people_whom_the_box_had_are_never_touched(small: World) -> None:
 
 def test_only_an_entity_keeps_what_others_refer_to_and_tells_them(whole: World) -> None:
     with whole.app() as app:
-        told = undo.dependants(app.context, undo.scope_of(app.context, ["groups"]))
+        told = undo.count_dependants(app.context, undo.find_scope(app.context, ["groups"]))
     assert told.keys() >= {"tasks", "feed_posts"}
     before = on_the_box(whole)
     tallies = take(whole, "groups")
@@ -211,7 +211,7 @@ def test_runs_that_follow_one_another_in_the_same_second_are_told_apart(talk: Wo
 
 def test_an_unknown_run_is_told_which_there_are(talk: World) -> None:
     with talk.app() as app, pytest.raises(BadConfiguration, match='There is no run "yesterday"') as refused:
-        undo.scope_of(app.context, (), "yesterday")
+        undo.find_scope(app.context, (), "yesterday")
     with talk.app() as app:
         current = plan.current(app.context.store)
     assert current is not None
@@ -287,8 +287,8 @@ def test_nobody_is_told_any_more_that_all_is_well(talk: World, tmp_path: Path) -
 
 def test_what_cannot_be_taken_back_is_told(whole: World) -> None:
     with whole.app() as app:
-        scope = undo.scope_of(app.context, ())
-        told = undo.leftovers(app.context, scope, take_with(app).tallies.values())
+        scope = undo.find_scope(app.context, ())
+        told = undo.count_leftovers(app.context, scope, take_with(app).tallies.values())
     assert told.files == len(whole.imported("files")) > 0
     assert told.custom_fields > 0
 

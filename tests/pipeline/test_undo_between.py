@@ -73,7 +73,7 @@ def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(
 
 def test_no_run_begins_while_somebody_takes_back(talk: World) -> None:
     with talk.app() as app:
-        mine = undo_lock.Hold(app.context.store, app.context.clock)
+        mine = undo_lock.UndoLock(app.context.store, app.context.clock)
         mine.begin()
         with pytest.raises(Halted, match="undo of the import is running") as refused:
             talk.run()
@@ -89,7 +89,7 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
 
     def both(*args: Any, **more: Any) -> Any:
         with talk.app() as other:
-            undo_lock.Hold(other.context.store, other.context.clock).begin()
+            undo_lock.UndoLock(other.context.store, other.context.clock).begin()
         return begin(*args, **more)
 
     monkeypatch.setattr(plan, "begin", both)
@@ -103,7 +103,7 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
 
 def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
     with talk.app() as app:
-        slow, quick = (undo_lock.Hold(app.context.store, app.context.clock) for _ in range(2))
+        slow, quick = (undo_lock.UndoLock(app.context.store, app.context.clock) for _ in range(2))
         slow.begin()
         talk.clock.sleep(undo_lock.FRESH_S)
         quick.begin()
@@ -117,21 +117,21 @@ def test_nobody_waits_for_one_that_was_killed_on_this_machine(talk: World) -> No
     gone.wait()
     with talk.app() as app:
         said = {
-            "owner": f"{job_owner.place()}:{gone.pid}:0",
+            "owner": f"{job_owner.host_id()}:{gone.pid}:0",
             "at": app.context.clock.now().isoformat(),
             "stretch": None,
         }
         app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
-        undo_lock.refuse(app.context.store, app.context.clock)
+        undo_lock.refuse_during_undo(app.context.store, app.context.clock)
         app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
         with pytest.raises(Halted):
-            undo_lock.refuse(app.context.store, app.context.clock)
+            undo_lock.refuse_during_undo(app.context.store, app.context.clock)
 
 
 def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> None:
     take(talk)
     with talk.app() as app:
-        assert undo_lock.unsettled(app.context.store) is None
+        assert undo_lock.find_unsettled(app.context.store) is None
         row = app.context.store.read(ANALYSIS, "undo")
     assert row is not None
     assert row.values["Data"] == {"owner": "", "at": "", "stretch": None}
@@ -156,7 +156,7 @@ def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
     """It knows nothing of these records, and would call them all gone."""
     before = links(talk)
     with talk.app() as app:
-        killed = undo_lock.Hold(app.context.store, app.context.clock)
+        killed = undo_lock.UndoLock(app.context.store, app.context.clock)
         killed.begin()
         killed.at("users", Span())
         killed.leave(settled=False)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.engine.run import Ended
+from b24migrate.engine.run import RunResult
 
 
-def verify_everything(made: World) -> Ended:
+def verify_everything(made: World) -> RunResult:
     with made.app() as opened:
         app = opened.with_context(opened.context.with_options(verify_all=True))
         return app.runner.run(app.chosen(), ("verify",), tick=made.leap())

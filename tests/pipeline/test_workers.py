@@ -21,12 +21,12 @@ from b24migrate.cli.worker import help_with
 from b24migrate.engine import conductor, gates, plan
 from b24migrate.engine import job_owner as owners_module
 from b24migrate.engine import worker as crew_module
-from b24migrate.engine.job_owner import place
+from b24migrate.engine.job_owner import host_id
 from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.stages import Stage, stages
 from b24migrate.engine.state import States
-from b24migrate.engine.worker import WorkerPool, seldom_collected
+from b24migrate.engine.worker import WorkerPool, collect_seldom
 from b24migrate.model.events import PhaseChanged
 from b24migrate.model.records import Job
 from b24migrate.ports import PAGE_LOG, Register, RegisterRow
@@ -90,10 +90,10 @@ def test_no_more_calls_are_under_way_than_the_configuration_says(tmp_path: Path)
 
 def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Begun anew, it would read everything twice, and what was logged meanwhile would be lost."""
-    unmet = gates.unmet
+    unmet = gates.find_unmet
 
     def slowly(*args: Any, **options: Any) -> Any:
-        monkeypatch.setattr(gates, "unmet", unmet)
+        monkeypatch.setattr(gates, "find_unmet", unmet)
         other.step()
         app.context.store.write(PAGE_LOG, [RegisterRow("users:1", {})])
         return unmet(*args, **options)
@@ -101,7 +101,7 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
     with world(tmp_path, small()) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
         one, other = app.runner.conductor(run), app.runner.conductor(run)
-        monkeypatch.setattr(gates, "unmet", slowly)
+        monkeypatch.setattr(gates, "find_unmet", slowly)
         one.step()
         state = States(app.context.store).read("users")
         assert (state.pass_no, state.phase("get").seeded) == (1, True)
@@ -162,8 +162,8 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
         crew = WorkerPool(app.runner.join(run), conducting, 1)
         monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
         monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
-        monkeypatch.setattr(crew, "_labour", lambda _: None)
-        monkeypatch.setattr(crew, "_keep_leases", kept.set)
+        monkeypatch.setattr(crew, "_work", lambda _: None)
+        monkeypatch.setattr(crew, "_renew_leases", kept.set)
         meanwhile: list[bool] = []
 
         def step() -> bool:
@@ -182,11 +182,11 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
 
 def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process ids say nothing here: its jobs are not those of the dead, however many machines are called `worker`."""
-    here = place()
+    here = host_id()
     boot = tmp_path / "boot_id"
     boot.write_text("ffffffff-0000-0000-0000-000000000000")
     monkeypatch.setattr(owners_module, "_BOOT", boot)
-    there = place.__wrapped__()
+    there = host_id.__wrapped__()
     assert there.partition("-")[0] == here.partition("-")[0]
     assert there != here
     with world(tmp_path, small()) as made, made.app() as app:
@@ -221,7 +221,7 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
         monkeypatch.setattr(store, "swap", swapped)
         monkeypatch.setattr(queue, "put", putting)
         app.runner.worker_pool(run).work_until_done(tick=made.leap())
-    phases = len(run.plan.entities) * len(conductor.steps(run.plan.phases))
+    phases = len(run.plan.entities) * len(conductor.all_steps(run.plan.phases))
     assert written["put"] > 0
     assert written["EntitiesState"] <= written["put"] + 2 * phases
 
@@ -230,10 +230,10 @@ def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
     """Garbage that is frozen is never collected: memory would grow with every run of a process."""
     gc.freeze()
     frozen = gc.get_freeze_count()
-    with seldom_collected():
+    with collect_seldom():
         assert gc.get_freeze_count() <= frozen  # other threads may let go of some
     gc.unfreeze()
-    with seldom_collected():
+    with collect_seldom():
         assert gc.get_freeze_count()
     assert not gc.get_freeze_count()
     gc.freeze()  # as the tests have it

@@ -16,7 +16,7 @@ from typing import Any
 from b24migrate.app import App, open_app
 from b24migrate.config import load
 from b24migrate.engine import requeue
-from b24migrate.engine.run import Ended
+from b24migrate.engine.run import RunResult
 from b24migrate.insight import status
 from b24migrate.insight.status.model import EntityStatus, StreamStatus
 from b24migrate.model.events import Event
@@ -94,15 +94,15 @@ class Migration(ABC):
         with open_app(loaded, base=self.folder, observers=(self._saw,), clock=self.clock) as app:
             yield app
 
-    def run(self, *entities: str, phases: Sequence[str] = PHASES, **settings: dict[str, Json]) -> Ended:
+    def run(self, *entities: str, phases: Sequence[str] = PHASES, **settings: dict[str, Json]) -> RunResult:
         """Raises Stop as the runner does."""
         with self.app(**settings) as app:
             return app.runner.run(app.chosen(entities), phases, tick=self.leap())
 
-    def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> Ended:
+    def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> RunResult:
         with self.app(**settings) as app:
-            renewed = requeue.renew(app.context, entities or app.chosen(), code)
-            return requeue.take_up(app.runner, renewed, self.leap())
+            renewed = requeue.requeue(app.context, entities or app.chosen(), code)
+            return requeue.run_requeued(app.runner, renewed, self.leap())
 
     def leap(self) -> Callable[[], None]:
         """To the next job that becomes visible, when no worker is at one."""

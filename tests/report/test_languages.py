@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.report.conftest import Troubled
 
-from b24migrate.bitrix.faults import Caller, of_code
+from b24migrate.bitrix.faults import Caller, code_error
 from b24migrate.bitrix.permissions import Permissions
 from b24migrate.messages import render
 from b24migrate.model.errors import MigrationError, Permanent
@@ -75,10 +75,10 @@ PERMISSIONS = Permissions(lambda *_: DENIED, lambda _: Caller("the source webhoo
         PERMISSIONS._everything(DENIED, 0),
         PERMISSIONS._method_lost(DENIED, "crm.item.list", 0),
         PERMISSIONS._refusal(DENIED, "crm.item.productrow.list", 0, sure=True).gate,
-        PERMISSIONS._blocked(0),
+        PERMISSIONS._blocked_error(0),
         ImportTarget._unserved("import.users.batch", DENIED),
-        of_code("TIMEOUT", "user.get"),
-        of_code("insufficient_scope", "user.get"),
+        code_error("TIMEOUT", "user.get"),
+        code_error("insufficient_scope", "user.get"),
     ],
 )
 def test_an_error_is_said_in_russian_with_what_to_do(error: MigrationError) -> None:

@@ -15,8 +15,8 @@ from tests.report.reading import report
 
 from b24migrate.app import App, copy_store
 from b24migrate.engine import plan
-from b24migrate.engine.phases.stage import put_aside
-from b24migrate.engine.phases.verify import record
+from b24migrate.engine.phases.stage import write_set_aside
+from b24migrate.engine.phases.verify import write_findings
 from b24migrate.insight.certificate import sort
 from b24migrate.model.records import Fate, Finding, Link, SetAside, Settled, Staged, Status
 from b24migrate.ports import UNRESOLVED, RegisterRow
@@ -93,8 +93,10 @@ def fill(app: App, first: int, last: int) -> None:
         gone = [Settled(one.row_key, Status.IMPORT_ERR, 3, "TOO_LARGE", "too large") for one in held]
         store.settle(files.name, files.table, gone, now=clock.now())
         store.link(files.name, [Link(one.row_key, "1") for one in held], now=clock.now())
-        record(app.context, [Finding("users", Fate.DIFFERS, one, "NAME", "x" * 100, "y" * 100) for one in ids])
-        put_aside(app.context, [SetAside("chats", one, "impossible", f"nobody reads {one}", "Somebody") for one in ids])
+        write_findings(app.context, [Finding("users", Fate.DIFFERS, one, "NAME", "x" * 100, "y" * 100) for one in ids])
+        write_set_aside(
+            app.context, [SetAside("chats", one, "impossible", f"nobody reads {one}", "Somebody") for one in ids]
+        )
         places = {"Stream": "users", "Place": "a/b/c", "What": "users 1"}
         store.write(UNRESOLVED, [RegisterRow(f"users:{one}:1", {**places, "SourceId": one}) for one in ids])
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tests.pipeline.world import World, small, world
 
 from b24migrate.app import App
-from b24migrate.engine.run import Ended
+from b24migrate.engine.run import RunResult
 from b24migrate.insight import fidelity
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.fidelity import Rule
@@ -67,7 +67,7 @@ class Move:
             app.gate.consent = lambda _: "a test"
             yield app
 
-    def run(self, *entities: str, phases: Sequence[str] = PHASES) -> Ended:
+    def run(self, *entities: str, phases: Sequence[str] = PHASES) -> RunResult:
         with self.app() as app:
             return app.runner.run(app.chosen(entities), phases, tick=self.world.leap())
 

@@ -10,7 +10,7 @@ from tests.rest.everything import Move, moving
 
 from b24migrate.model.records import Item
 from b24migrate.ports import RegisterRow
-from b24migrate.targets.calls import how_many_fit
+from b24migrate.targets.calls import count_fitting
 from b24migrate.targets.rest.target import RestTarget
 
 DEPARTMENT = Item.of("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})
@@ -85,8 +85,8 @@ def test_what_the_box_refuses_is_told_and_hinders_nobody(move: Move) -> None:
 
 
 def test_a_call_that_is_full_before_its_first_item_takes_none() -> None:
-    assert how_many_fit([5, 5, 5], 12) == 2
-    assert how_many_fit([1], 10, 20) == 0
+    assert count_fitting([5, 5, 5], 12) == 2
+    assert count_fitting([1], 10, 20) == 0
 
 
 def test_reading_asks_the_box_and_not_the_memory(move: Move) -> None:

@@ -114,11 +114,11 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
         small = target.put_file("source:file:disk:6", "a.txt", 4, hashlib.sha256(SMALL).hexdigest(), io.BytesIO(SMALL))
         large = target.put_file("source:file:disk:5", "film.mp4", len(data), digest, io.BytesIO(data))
         assert isinstance(target, RestTarget)
-        sent = list(rest_comments.fitting(target._box, [str(small), str(large)]))
+        sent = list(rest_comments.fit_files(target._box, [str(small), str(large)]))
         assert [name for name, _ in sent] == ["a.txt"]
         about = {"kind": "disk", "id": "5", "size": 11}
         app.context.store.stage(rest_rules.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
-        lost = next(one for one in rest_rules.of_comments(target._box) if one.keeping is Keeping.LOST)
+        lost = next(one for one in rest_rules.comment_rules(target._box) if one.keeping is Keeping.LOST)
         assert [lost.judge()({"files": keys}) for keys in (["disk:5"], ["disk:6"], [], None)] == [
             True,
             False,

@@ -58,7 +58,7 @@ def move_without_files_first(move: Move) -> None:
     assert move.unforeseen == []
     move.world.strike_cloud()
     with move.app() as app:
-        requeue.take_up(app.runner, requeue.renew(app.context, app.chosen()), move.world.leap())
+        requeue.run_requeued(app.runner, requeue.requeue(app.context, app.chosen()), move.world.leap())
 
 
 def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:

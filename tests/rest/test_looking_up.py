@@ -16,7 +16,7 @@ from b24migrate.entities.feed import rest_comments
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import send as sending
-from b24migrate.targets.rest.header_line import number_of
+from b24migrate.targets.rest.header_line import format_number
 from b24migrate.targets.rest.journal import State
 from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
@@ -83,7 +83,7 @@ def test_a_message_that_somebody_passed_on_is_not_ours(move: Move, target: RestT
     room = chat(target)
     in_vain(move, target, "chats", said(room, 5), fault={"method": "im.message.add", "kind": "500", "always": True})
     company = move.world.box.portal.company
-    call(target, "im.message.add", DIALOG_ID=f"chat{room}", MESSAGE=f"[B]Ann · {number_of('msg:5')}[/B]\nWords 5")
+    call(target, "im.message.add", DIALOG_ID=f"chat{room}", MESSAGE=f"[B]Ann · {format_number('msg:5')}[/B]\nWords 5")
     row = company.chats[int(room)].added[-1]
     row["author_id"] = 30_000_009
     assert send(target, "chats", said(room, 5))[1] != str(row["id"])

@@ -13,7 +13,7 @@ from b24migrate.model.records import Item, Outcome
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 from b24migrate.targets.rest.box import Box
 from b24migrate.targets.rest.target import RestTarget
-from b24migrate.targets.rest.user_names import names_of
+from b24migrate.targets.rest.user_names import user_names
 
 MOMENT_S = 0.3  # in which a second hand would have done it
 
@@ -56,11 +56,11 @@ def test_nobody_is_nameless_while_another_hand_learns_his_name(
         def get(self, name: str, default: Any = None) -> Any:
             if not meanwhile:
                 meanwhile.append({})
-                meanwhile.append(names_of(box, ["1"]))
+                meanwhile.append(user_names(box, ["1"]))
             return super().get(name, default)
 
     monkeypatch.setattr(Box, "question", lambda *asked: [Told(row) for row in question(*asked)])
-    assert names_of(box, ["1"]) == meanwhile[1] != {}
+    assert user_names(box, ["1"]) == meanwhile[1] != {}
 
 
 def test_what_is_to_be_forgotten_while_it_is_asked_for_is_not_kept(target: RestTarget) -> None:

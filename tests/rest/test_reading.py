@@ -12,8 +12,8 @@ from tests.rest.test_looking_up import call, chat, otherwise, said, send
 from b24migrate.engine.phases import verify
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import journal
-from b24migrate.targets.rest.box import Box, SourceSide
-from b24migrate.targets.rest.header_line import headed, number_of, numbered
+from b24migrate.targets.rest.box import Box, SourceFacts
+from b24migrate.targets.rest.header_line import add_header, format_number, header_number
 from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.context import Context, Method
@@ -79,10 +79,10 @@ def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
         send(target, "tasks", Item.of(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
     with move.app() as app:
         stream = app.catalog.streams["tasks"]
-        assert verify.counted(app.context, stream) == (5, "")
-        there, after = verify.counted(app.context, stream, enough=lambda: True)
+        assert verify.count_on_target(app.context, stream) == (5, "")
+        there, after = verify.count_on_target(app.context, stream, enough=lambda: True)
         assert there == 2
-        assert verify.counted(app.context, stream, {"there": there, "after": after}) == (5, "")
+        assert verify.count_on_target(app.context, stream, {"there": there, "after": after}) == (5, "")
 
 
 # ---------------------------------------------------------------- no more than is needed
@@ -133,7 +133,7 @@ def test_the_store_is_asked_once_for_a_person_whom_many_records_name(target: Res
         looked_up.append(source_id)
         return source_id != "9"
 
-    box = Box(target._portal, target._box.store, SourceSide(staged))
+    box = Box(target._portal, target._box.store, SourceFacts(staged))
     assert [box.staged("users", one) for one in ("3", "3", "9", "9", "3")] == [True, True, False, False, True]
     assert looked_up == ["3", "9", "9"]
 
@@ -226,13 +226,13 @@ def test_a_scope_for_files_is_asked_for_before_anything_is_written(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["Ann", "Ann\nLee", "[B]Ann", "Ann №7[/B]", " "])
 def test_a_text_is_known_again_whatever_its_author_is_called(name: str) -> None:
-    text = headed("source:chat:msg:5", "2024-01-01T10:00:00Z", "Hello\n[B]№9[/B]", name)
-    assert numbered(text) == number_of("source:chat:msg:5")
-    assert numbered(text.replace("\n", "\r\n")) == number_of("source:chat:msg:5")
+    text = add_header("source:chat:msg:5", "2024-01-01T10:00:00Z", "Hello\n[B]№9[/B]", name)
+    assert header_number(text) == format_number("source:chat:msg:5")
+    assert header_number(text.replace("\n", "\r\n")) == format_number("source:chat:msg:5")
 
 
 def test_the_line_says_the_time_of_greenwich_and_makes_no_tag() -> None:
-    text = headed("source:feed_posts:5", "2024-01-01T01:30:00+03:00", "Hello")
+    text = add_header("source:feed_posts:5", "2024-01-01T01:30:00+03:00", "Hello")
     assert text.splitlines()[0] == "[B]2023-12-31 22:30 UTC · №5[/B]"
 
 

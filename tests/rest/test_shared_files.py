@@ -65,14 +65,14 @@ def test_a_message_goes_without_a_file_that_was_given_up(met: Move) -> None:
 def test_two_who_upload_the_same_file_at_once_get_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
-    data, both, upload = b"plan", Barrier(2), files.uploaded
+    data, both, upload = b"plan", Barrier(2), files.upload_file
 
     def together(*args: object) -> str:
         number = upload(*args)  # type: ignore[arg-type]
         both.wait(60)
         return number
 
-    monkeypatch.setattr(files, "uploaded", together)
+    monkeypatch.setattr(files, "upload_file", together)
     with moving(tmp_path, "users") as move, move.app() as app, ThreadPoolExecutor(2) as pool:
         if refused:
             move.world.strike_box(

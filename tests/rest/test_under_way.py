@@ -14,7 +14,7 @@ from tests.rest.everything import Move
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import files, pending_creates
-from b24migrate.targets.rest.journal import Remembered
+from b24migrate.targets.rest.journal import JournalEntry
 from b24migrate.targets.rest.target import RestTarget
 
 TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
@@ -103,7 +103,7 @@ def test_of_two_processes_that_pull_the_same_record_along_one_makes_it(
 ) -> None:
     looked_up = target._memory.of
 
-    def slow(stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
+    def slow(stream: str, keys: Sequence[str]) -> dict[str, JournalEntry]:
         """While it looks what is known, the other begins and ends."""
         known = looked_up(stream, keys)
         monkeypatch.setattr(target._memory, "of", looked_up)
@@ -127,13 +127,13 @@ def test_an_upload_of_the_dead_is_waited_for_as_well(move: Move, target: RestTar
         return one.put_file("source:file:disk:5", "plan.pdf", len(data), digest, io.BytesIO(data))
 
     with move.app() as app, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "uploaded", failing(Died()))
+        patch.setattr(files, "upload_file", failing(Died()))
         assert isinstance(app.context.target, RestTarget)
         with pytest.raises(Died):
             put(app.context.target)
     with pytest.raises(Limited):
         put(target)
-    place = files.folder_of(target._box, "source:file:disk:5")
-    late = files.uploaded(target._box, place, files.Upload("", "plan.pdf", len(data), ""), io.BytesIO(data))
+    place = files.find_folder(target._box, "source:file:disk:5")
+    late = files.upload_file(target._box, place, files.Upload("", "plan.pdf", len(data), ""), io.BytesIO(data))
     assert put(target) == late
     assert [str(one) for one in move.world.box.portal.company.drive.files] == [late]

@@ -16,17 +16,17 @@ STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 def foretold(move: Move) -> dict[str, tuple[int, int]]:
     with move.app() as app:
-        told = undo.Rehearsal(app.context, undo.scope_of(app.context, ()))
+        told = undo.DryRun(app.context, undo.find_scope(app.context, ()))
         deque(told.walk(), maxlen=0)
         return {name: (one.deleted, one.kept) for name, one in told.tallies.items()}
 
 
 def take(move: Move, *entities: str, run: str = "") -> dict[str, undo.Tally]:
     with move.app() as app:
-        scope = undo.scope_of(app.context, entities, run)
-        told = undo.Rehearsal(app.context, scope)
+        scope = undo.find_scope(app.context, entities, run)
+        told = undo.DryRun(app.context, scope)
         deque(told.walk(), maxlen=0)
-        taking = undo.Taking(app.context, scope, told)
+        taking = undo.Undo(app.context, scope, told)
         taking.take()
         return dict(taking.tallies)
 

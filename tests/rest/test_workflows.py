@@ -63,11 +63,11 @@ def as_foretold(move: Move) -> None:
 
 def taken_back(move: Move) -> undo.Tally:
     with move.app() as app:
-        scope = undo.scope_of(app.context, ("workflows",), "")
-        told = undo.Rehearsal(app.context, scope)
+        scope = undo.find_scope(app.context, ("workflows",), "")
+        told = undo.DryRun(app.context, scope)
         deque(told.walk(), maxlen=0)
         assert told.strange == 0  # else it is taken for another box
-        taking = undo.Taking(app.context, scope, told)
+        taking = undo.Undo(app.context, scope, told)
         taking.take()
         return taking.tallies["workflow_templates"]
 
@@ -216,8 +216,8 @@ def test_an_activity_that_the_box_does_not_have_fails_its_template_until_it_is_t
         assert len(rows(move)) == 2
         box.activities = frozenset([STRANGE])
         with move.app() as app:
-            renewed = requeue.renew(app.context, ("workflows",), "")
-            assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
+            renewed = requeue.requeue(app.context, ("workflows",), "")
+            assert requeue.run_requeued(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 3
 
 
@@ -258,8 +258,8 @@ def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on
         assert refused == [("ACTIVITY_NOT_ALLOWED",)] * 4
         move.world.settings["run"] |= {"allow_activities": list(CODE)}
         with move.app() as app:
-            renewed = requeue.renew(app.context, ("workflows",), "")
-            assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
+            renewed = requeue.requeue(app.context, ("workflows",), "")
+            assert requeue.run_requeued(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 15
         assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
         assert move.spared == []

@@ -8,7 +8,15 @@ import pytest
 
 from b24migrate.entities.workflows.streams import OFF, doubts
 from b24migrate.messages import render
-from b24migrate.model.activities import EVALUATED, MOST, STANDARD, forbidden, is_allowed, names, watched
+from b24migrate.model.activities import (
+    EVALUATED,
+    MOST,
+    STANDARD,
+    activity_names,
+    find_forbidden,
+    find_watched,
+    is_allowed,
+)
 from b24sim import Company
 from b24sim.company.plan import Plan
 
@@ -55,23 +63,25 @@ REFUSED = {
 
 @pytest.mark.parametrize(("template", "found"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_not_standard_is_found_by_its_name(template: Any, found: list[str]) -> None:
-    assert names(forbidden({"TEMPLATE": template})) == found
+    assert activity_names(find_forbidden({"TEMPLATE": template})) == found
 
 
 def test_the_code_is_shown_with_its_place() -> None:
-    (found,) = forbidden({"TEMPLATE": [one("SequenceActivity", {}, one("CodeActivity", {"ExecuteCode": CODE}))]})
+    (found,) = find_forbidden({"TEMPLATE": [one("SequenceActivity", {}, one("CodeActivity", {"ExecuteCode": CODE}))]})
     assert found == ("TEMPLATE/0/Children/0", "CodeActivity", CODE)
-    (found,) = forbidden({"TEMPLATE": [branch("codecondition")]})
+    (found,) = find_forbidden({"TEMPLATE": [branch("codecondition")]})
     assert found == ("TEMPLATE/0/Children/0/Properties/codecondition", "codecondition", CODE)
 
 
 def test_code_outside_the_tree_is_found_too() -> None:
-    assert names(forbidden({"TEMPLATE": [], "CONSTANTS": {"a": {"Default": one("CodeActivity")}}})) == ["CodeActivity"]
+    assert activity_names(find_forbidden({"TEMPLATE": [], "CONSTANTS": {"a": {"Default": one("CodeActivity")}}})) == [
+        "CodeActivity"
+    ]
 
 
 @pytest.mark.parametrize("template", [None, "", [], {}, [one("sequentialworkflowACTIVITY")], [one("rest_4f1c3a9d7e")]])
 def test_what_is_standard_or_of_an_application_passes(template: Any) -> None:
-    assert forbidden({"TEMPLATE": template}) == []
+    assert find_forbidden({"TEMPLATE": template}) == []
 
 
 def test_expressions_and_fields_that_are_called_like_activities_pass() -> None:
@@ -79,18 +89,18 @@ def test_expressions_and_fields_that_are_called_like_activities_pass() -> None:
     conditions = {"fieldcondition": [["ID", "=", "1", "0"]], "mixedcondition": [], "Title": "x", "EditorComment": ""}
     tree = [one("RequestInformationActivity", asked), one("IfElseBranchActivity", conditions)]
     fields = {"TEMPLATE": tree, "VARIABLES": {"a": {"Name": "CodeActivity", "Type": "user"}}}
-    assert forbidden(fields) == []
+    assert find_forbidden(fields) == []
 
 
 def test_a_template_full_of_code_costs_little() -> None:
-    found = forbidden({"TEMPLATE": [one("CodeActivity", {"ExecuteCode": "x" * 100_000})] * 10_000})
+    found = find_forbidden({"TEMPLATE": [one("CodeActivity", {"ExecuteCode": "x" * 100_000})] * 10_000})
     assert len(found) == MOST
     assert sum(len(part.code) for part in found) < 4_000_000
 
 
 def test_what_sends_data_outside_is_to_be_looked_at() -> None:
     tree = [one("SequenceActivity", {}, one("WebHookActivity"), one("rest_1c"), one("LogActivity"))]
-    assert list(watched(tree)) == [("0/Children/0", "WebHookActivity"), ("0/Children/1", "rest_1c")]
+    assert list(find_watched(tree)) == [("0/Children/0", "WebHookActivity"), ("0/Children/1", "rest_1c")]
 
 
 def test_only_names_are_allowed() -> None:
@@ -109,7 +119,8 @@ def test_nothing_that_evaluates_code_is_on_the_list() -> None:
 def test_large_simulated_companies_have_code_and_every_other_template_is_standard() -> None:
     company = Company(Plan(users=50)).workflows
     found = {
-        place: names(forbidden(company.templates.row(company.id_at(place)))) for place in range(len(company.templates))
+        place: activity_names(find_forbidden(company.templates.row(company.id_at(place))))
+        for place in range(len(company.templates))
     }
     refused = {place: told for place, told in found.items() if told}
     assert sorted(refused) == sorted(company.code_places)

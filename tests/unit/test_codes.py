@@ -10,16 +10,16 @@ from b24migrate.entities.codes import (
     STAGE_CODES,
     crm_code,
     dictionary,
-    known_as,
+    dictionary_entry,
     pipeline,
     recipient,
     record_of,
     stage,
-    stages_of,
+    stage_dictionary,
     type_id,
 )
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Resolve, Seen, Unresolved
+from b24migrate.model.streams import Resolve, SourceRecord, Unresolved
 
 TARGETS = {
     ("crm_deals", "12"): "9012",
@@ -35,7 +35,7 @@ TARGETS = {
     ("departments", "6"): "1006",
     (STAGE_CODES, "SOURCE:WEB"): "WEB_2",
 }
-NOBODY = Seen("1", {}, {})
+NOBODY = SourceRecord("1", {}, {})
 
 
 class Known:
@@ -171,10 +171,10 @@ def test_the_stages_of_the_default_pipeline_get_a_prefix_where_it_became_another
     ],
 )
 def test_where_the_stages_of_a_pipeline_are(number: int, category: Json, wanted: str) -> None:
-    assert stages_of(number, category) == wanted
+    assert stage_dictionary(number, category) == wanted
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("WEB", "WEB_2"), ("GONE", "GONE"), ("", None), (None, None)])
 def test_an_entry_of_a_dictionary_that_the_target_knows_under_another_code(value: Json, wanted: Json) -> None:
-    code: Callable[..., Json] = known_as("SOURCE")
+    code: Callable[..., Json] = dictionary_entry("SOURCE")
     assert code(NOBODY, value, known) == wanted

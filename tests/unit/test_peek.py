@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from b24migrate.engine.phases.payload import look
+from b24migrate.engine.phases.payload import decode_columns
 from b24migrate.model.records import Json, Table
 from b24migrate.model.streams import Listing, Offset, Stream
 
@@ -22,7 +22,7 @@ payloads = st.lists(st.dictionaries(st.sampled_from(["AT", "MAIL", "PHOTO", "KIN
 @given(payloads)
 def test_a_glance_sees_what_a_thorough_look_does(sent: list[dict[str, Json]]) -> None:
     raw = [msgspec.json.encode(one) for one in sent]
-    few, all_ = look(GLANCED, raw), look(replace(GLANCED, hashed=True), raw)
+    few, all_ = decode_columns(GLANCED, raw), decode_columns(replace(GLANCED, hashed=True), raw)
     assert few.stamps == all_.stamps
     assert few.naturals == all_.naturals
     for glanced, whole in zip(few.shown, all_.shown, strict=True):
@@ -31,13 +31,16 @@ def test_a_glance_sees_what_a_thorough_look_does(sent: list[dict[str, Json]]) ->
 
 
 def test_a_record_with_none_of_the_fields_is_not_shown() -> None:
-    assert look(GLANCED, [b'{"OTHER":1,"AT":"x"}', b'{"KIND":"X"}']).shown == [None, {"PHOTO": None, "KIND": "X"}]
+    assert decode_columns(GLANCED, [b'{"OTHER":1,"AT":"x"}', b'{"KIND":"X"}']).shown == [
+        None,
+        {"PHOTO": None, "KIND": "X"},
+    ]
 
 
 def test_a_stream_whose_files_need_everything_is_decoded_as_a_whole() -> None:
-    assert look(replace(PLAIN, files=lambda _: ()), [b'{"A":[1]}']).shown == [{"A": [1]}]
+    assert decode_columns(replace(PLAIN, files=lambda _: ()), [b'{"A":[1]}']).shown == [{"A": [1]}]
 
 
 def test_where_no_field_is_of_interest_an_unnamed_one_is_not_taken_for_it() -> None:
-    looked = look(PLAIN, [b'{"":"2024-01-01"}'])
+    looked = decode_columns(PLAIN, [b'{"":"2024-01-01"}'])
     assert (looked.stamps, looked.naturals) == ([None], [None])

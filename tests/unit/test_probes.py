@@ -21,7 +21,7 @@ from b24migrate.model.streams import Probe
 from b24migrate.ports import Answer, Command
 
 Portal = Callable[[Command], Json]
-EVERY = [*probe.probes_of(catalog().entities), probe.PORTAL]
+EVERY = [*probe.all_probes(catalog().entities), probe.PORTAL]
 
 
 def judged(one: Probe, portal: Portal, *, wide: bool = False) -> tuple[dict[str, Any], list[list[Command]]]:
@@ -33,7 +33,7 @@ def judged(one: Probe, portal: Portal, *, wide: bool = False) -> tuple[dict[str,
             rounds.append(commands)
             return [answer(portal(command)) for command in commands]
 
-    return probe.answers(Scripted(), [one], None, wide=wide), rounds  # type: ignore[arg-type]
+    return probe.ask_probes(Scripted(), [one], None, wide=wide), rounds  # type: ignore[arg-type]
 
 
 def answer(said: Json) -> Answer:

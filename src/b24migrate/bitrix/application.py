@@ -17,7 +17,7 @@ EXPIRED = "expired_token"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ApplicationDoor(Webhook):
+class ApplicationEndpoint(Webhook):
     """Where an application calls. Its `secret` is the client_id, which is none; the token goes in the body."""
 
     def url(self, method: str) -> str:
@@ -34,10 +34,10 @@ class ApplicationDoor(Webhook):
         return f"{self.origin}{self.prefix}"
 
 
-def door_beside(webhook: Webhook, client_id: str) -> ApplicationDoor:
+def application_door(webhook: Webhook, client_id: str) -> ApplicationEndpoint:
     """On the same portal: `/rest/`, also where a gateway gives webhooks another path."""
     prefix = f"{webhook.prefix.rpartition('/')[0]}/rest"
-    return ApplicationDoor(webhook.origin, prefix, 0, client_id, webhook.allow_http)
+    return ApplicationEndpoint(webhook.origin, prefix, 0, client_id, webhook.allow_http)
 
 
 class Application:

@@ -22,13 +22,13 @@ from b24migrate.bitrix.envelope import (
     One,
     Part,
     Times,
-    keyed,
-    part_of,
+    as_map,
+    decode_part,
     times,
     whole,
 )
-from b24migrate.bitrix.faults import of_code, of_raw
-from b24migrate.bitrix.permissions import SCOPES, Done, refusals, repeatable
+from b24migrate.bitrix.faults import code_error, raw_error
+from b24migrate.bitrix.permissions import SCOPES, Done, is_repeatable, refusals
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import Answer, Bill, Command
@@ -57,16 +57,16 @@ class Ref:
 
 def encode(command: Command) -> str:
     """`method?query`. The portal reads it as an address, so names and values are percent-encoded, once."""
-    pairs = "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in flat(command.params))
+    pairs = "&".join(f"{_quote(name)}={_quote(text)}" for name, text in flatten(command.params))
     return f"{command.method}?{pairs}" if pairs else command.method
 
 
 @lru_cache(maxsize=4096)  # the pages of a listing differ in one value
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return quote(text, safe="")
 
 
-def flat(params: Args) -> list[tuple[str, str]]:
+def flatten(params: Args) -> list[tuple[str, str]]:
     """PHP bracket names. Null, and an empty list or map, cannot be expressed: they are left out."""
     found: list[tuple[str, str]] = []
     for name, value in params.items():
@@ -80,7 +80,7 @@ def fits(command: Command) -> bool:
 
 
 def _fits(command: Command, text: str) -> bool:
-    return text.count("&") < _MOST_VARIABLES and not ("%24" in text and _dangerous(command.params))
+    return text.count("&") < _MOST_VARIABLES and not ("%24" in text and _is_dangerous(command.params))
 
 
 def _flatten(name: str, value: Any, found: list[tuple[str, str]]) -> None:
@@ -98,19 +98,19 @@ def _flatten(name: str, value: Any, found: list[tuple[str, str]]) -> None:
         found.append((name, str(value)))
 
 
-def _dangerous(value: Json) -> bool:
+def _is_dangerous(value: Json) -> bool:
     if isinstance(value, str):
         return "$" in value and any(trigger in value.lower() for trigger in _TRIGGERS)
     if isinstance(value, (Ref, int)):
         return False
     if isinstance(value, Mapping):
-        return any(_dangerous(str(key)) or _dangerous(item) for key, item in value.items())
+        return any(_is_dangerous(str(key)) or _is_dangerous(item) for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return any(map(_dangerous, value))
+        return any(map(_is_dangerous, value))
     return False
 
 
-class Given(NamedTuple, Generic[One]):
+class BatchAnswer(NamedTuple, Generic[One]):
     """What one command gave: its result, or the error it failed with."""
 
     result: One | None
@@ -134,21 +134,21 @@ class Batcher:
 
     def run(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
         """One answer per command, in order. Commands that refer to each other must be at most 50."""
-        answers = self._answered(commands, via, BatchEnvelope[Raw], lambda raw: raw, patient=True)
+        answers = self._match_answers(commands, via, BatchEnvelope[Raw], lambda raw: raw, patient=True)
         return [
             Answer(None if one.result is None else bytes(one.result), one.error, one.total, one.next) for one in answers
         ]
 
-    def pages(self, commands: Sequence[Command], *, via: int = 0) -> list[Given[Part]]:
+    def pages(self, commands: Sequence[Command], *, via: int = 0) -> list[BatchAnswer[Part]]:
         """The same for pages of records, which are taken apart on the way: another walk over megabytes is saved."""
-        return self._answered(commands, via, BatchEnvelope[Part], part_of)
+        return self._match_answers(commands, via, BatchEnvelope[Part], decode_part)
 
-    def page(self, command: Command, *, via: int = 0) -> Given[Part]:
+    def page(self, command: Command, *, via: int = 0) -> BatchAnswer[Part]:
         """One page in a call of its own."""
         result, _, total, following = self.single(command, via=via)
-        return Given(part_of(result or b"null"), None, total, following)
+        return BatchAnswer(decode_part(result or b"null"), None, total, following)
 
-    def _answered(
+    def _match_answers(
         self,
         commands: Sequence[Command],
         via: int,
@@ -156,15 +156,15 @@ class Batcher:
         opened: Callable[[Raw], One],
         *,
         patient: bool = False,
-    ) -> list[Given[One]]:
-        answers: dict[int, Given[One]] = {}
+    ) -> list[BatchAnswer[One]]:
+        answers: dict[int, BatchAnswer[One]] = {}
         texts: dict[int, str] = {}
         for place, command in enumerate(commands):
             text = encode(command)
             if _fits(command, text):
                 texts[place] = text
             else:
-                answers[place] = self._alone(command, via, opened)
+                answers[place] = self._send_alone(command, via, opened)
         together = list(texts)
         linked = any(_REFERENCE in text for text in texts.values())
         while together:
@@ -177,7 +177,7 @@ class Batcher:
             except Limited as error:
                 if not answers:
                     raise
-                given = [Given(None, error)] * len(places)  # what was answered before is kept
+                given = [BatchAnswer(None, error)] * len(places)  # what was answered before is kept
             answers.update(zip(places, given, strict=True))
         limits = [one.error for one in answers.values() if isinstance(one.error, Limited)]
         for limit in limits:
@@ -196,26 +196,26 @@ class Batcher:
             self.portal.clock.sleep(pause_s)
         return ask(*args, **kwargs)
 
-    def _alone(self, command: Command, via: int, opened: Callable[[Raw], One]) -> Given[One]:
+    def _send_alone(self, command: Command, via: int, opened: Callable[[Raw], One]) -> BatchAnswer[One]:
         try:
             result, _, total, following = self.single(command, via=via)
         except Permanent as error:
-            return Given(None, error)
-        return Given(opened(Raw(result or b"null")), None, total, following)
+            return BatchAnswer(None, error)
+        return BatchAnswer(opened(Raw(result or b"null")), None, total, following)
 
     def _request(
         self, sent: Sequence[tuple[Command, str]], via: int, shape: type[BatchEnvelope[One]]
-    ) -> list[Given[One]]:
+    ) -> list[BatchAnswer[One]]:
         commands = [command for command, _ in sent]
         sent_at = self.portal.clock.monotonic()
         request = {"halt": 0, "cmd": {f"c{place}": text for place, (_, text) in enumerate(sent)}}
-        envelope = self._asked(request, [command.method for command in commands], via, shape)
+        envelope = self._ask(request, [command.method for command in commands], via, shape)
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
-        self._learn(commands, keyed(parts.result_time), times(envelope.time), via)
-        answers = self._judged(self._answers(commands, parts, via, sent_at), sent_at)
-        return self._permitted(sent, answers, via)
+        self._learn(commands, as_map(parts.result_time), times(envelope.time), via)
+        answers = self._judge(self._answers(commands, parts, via, sent_at), sent_at)
+        return self._check_permission(sent, answers, via)
 
-    def _asked(
+    def _ask(
         self, request: Args, methods: Sequence[str], via: int, shape: type[BatchEnvelope[One]]
     ) -> BatchEnvelope[One]:
         governor, sent_at = self.portal.governor, self.portal.clock.monotonic()
@@ -229,21 +229,21 @@ class Batcher:
 
     def _answers(
         self, commands: Sequence[Command], parts: BatchParts[One], via: int, sent_at: float
-    ) -> list[Given[One]]:
-        results, errors = keyed(parts.result), keyed(parts.result_error)
-        totals, nexts = keyed(parts.result_total), keyed(parts.result_next)
-        answers: list[Given[One]] = []
+    ) -> list[BatchAnswer[One]]:
+        results, errors = as_map(parts.result), as_map(parts.result_error)
+        totals, nexts = as_map(parts.result_total), as_map(parts.result_next)
+        answers: list[BatchAnswer[One]] = []
         for place, command in enumerate(commands):
             key = f"c{place}"
             if key in errors:
-                answers.append(Given(None, self._error(errors[key], command.method, via, sent_at)))
+                answers.append(BatchAnswer(None, self._error(errors[key], command.method, via, sent_at)))
             elif key in results:
-                answers.append(Given(results[key], None, whole(totals.get(key)), whole(nexts.get(key))))
+                answers.append(BatchAnswer(results[key], None, whole(totals.get(key)), whole(nexts.get(key))))
             else:
-                answers.append(Given(None, of_code("MISSING_ANSWER", command.method, status=500)))
+                answers.append(BatchAnswer(None, code_error("MISSING_ANSWER", command.method, status=500)))
         return answers
 
-    def _judged(self, answers: list[Given[One]], sent_at: float) -> list[Given[One]]:
+    def _judge(self, answers: list[BatchAnswer[One]], sent_at: float) -> list[BatchAnswer[One]]:
         """A command that fails while its neighbours succeed has itself to blame."""
         failed = [answer.error for answer in answers if isinstance(answer.error, Transient)]
         if failed:
@@ -253,12 +253,14 @@ class Batcher:
                 error.own = own
         return answers
 
-    def _permitted(self, sent: Sequence[tuple[Command, str]], answers: list[Given[One]], via: int) -> list[Given[One]]:
+    def _check_permission(
+        self, sent: Sequence[tuple[Command, str]], answers: list[BatchAnswer[One]], via: int
+    ) -> list[BatchAnswer[One]]:
         """Raises GateUnmet when more than single records are refused."""
         permissions = self.portal.permissions
         answered: dict[str, list[Args]] = {}
         for (command, text), answer in zip(sent, answers, strict=True):
-            if answer.error is None and repeatable(command.method, text):
+            if answer.error is None and is_repeatable(command.method, text):
                 answered.setdefault(command.method, []).append(command.params)
             if command.method == SCOPES and isinstance(answer.result, Raw):
                 permissions.has_scopes(via, bytes(answer.result))
@@ -270,17 +272,17 @@ class Batcher:
             Done(command.method, command.params, answer.error)
             for (command, _), answer in zip(sent, answers, strict=True)
         ]
-        instead = permissions.of_batch(done, via)
+        instead = permissions.judge_batch(done, via)
         return [answer._replace(error=instead.get(place, answer.error)) for place, answer in enumerate(answers)]
 
     def _error(self, raw: Raw, method: str, via: int, sent_at: float) -> MigrationError:
         try:
             head = msgspec.json.decode(raw, type=Head)
         except UNREADABLE:
-            return of_code("STRANGE_ANSWER", method)
+            return code_error("STRANGE_ANSWER", method)
         if not isinstance(head.error, Raw):
-            return of_code("STRANGE_ANSWER", method)
-        error = of_raw(head.error, head, method, self.portal.caller(via))
+            return code_error("STRANGE_ANSWER", method)
+        error = raw_error(head.error, head, method, self.portal.caller(via))
         error.message = self.portal.redactor.redact(error.message)
         payer = BATCH if self.portal.governor.billing == "batch" else method
         return self.portal.limited(error, sent_at, payer, via) if isinstance(error, Limited) else error

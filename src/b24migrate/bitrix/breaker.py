@@ -73,7 +73,7 @@ class Breaker:
             self._finished.append(_Finished(attempt.subject, True, self._clock.monotonic()))
             self._stubborn.pop(attempt.subject, None)
             was_open = self._close()
-        self._tell_back(was_open)
+        self._announce_recovery(was_open)
 
     def failed(self, attempt: Attempt, why: str) -> None:
         """The third failure in a row, confirmed by a failed probe, opens the breaker."""
@@ -86,7 +86,7 @@ class Breaker:
             suspicious = self._row >= _FAILURES_TO_OPEN and not self._open and not self._probing
             self._probing = self._probing or suspicious
         if suspicious:
-            self._conclude(self._asked(), why)
+            self._conclude(self._run_probe(), why)
 
     def own_fault(self, attempt: Attempt) -> bool:
         """Whether a failed call counts against its job: only if the portal is otherwise healthy."""
@@ -108,16 +108,16 @@ class Breaker:
                 return False
             now = self._clock.monotonic()
             if self._probing or now < self._next_probe:
-                raise self._down(max(1.0, self._next_probe - now))
+                raise self._announce_outage(max(1.0, self._next_probe - now))
             self._probing = True
             return True
 
     def _reopen_or_wait(self) -> None:
-        if not self._conclude(self._asked(), say("portal.no_probe")):
+        if not self._conclude(self._run_probe(), say("portal.no_probe")):
             with self._lock:
-                raise self._down(self._next_probe - self._clock.monotonic())
+                raise self._announce_outage(self._next_probe - self._clock.monotonic())
 
-    def _asked(self) -> bool:
+    def _run_probe(self) -> bool:
         try:
             return self.probe()
         except BaseException:
@@ -139,16 +139,16 @@ class Breaker:
                 since_s = now - (self._down_since or now)
                 down = PortalDown(self._portal, since_s, why, self._interval_s, self._outage_s - since_s)
         if alive:
-            self._tell_back(was_open)
+            self._announce_recovery(was_open)
         else:
             tell(self._observers, down)
         return alive
 
-    def _tell_back(self, was_open: bool) -> None:
+    def _announce_recovery(self, was_open: bool) -> None:
         if was_open:
             tell(self._observers, PortalBack(self._portal))
 
-    def _down(self, wait_s: float) -> Limited:
+    def _announce_outage(self, wait_s: float) -> Limited:
         since_s = self._clock.monotonic() - (self._down_since or 0.0)
         if since_s >= self._outage_s:
             raise Halted(

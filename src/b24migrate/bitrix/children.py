@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher, Given, Ref
+from b24migrate.bitrix.batch import BatchAnswer, Batcher, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.newest_first import BEGINNINGS, PageHabits
-from b24migrate.bitrix.pages import Span, entry, id_reader, side_by_id
+from b24migrate.bitrix.pages import Span, entry, id_reader, rows_by_id
 from b24migrate.messages import say
-from b24migrate.model.answers import STRANGE, Opened, opened
+from b24migrate.model.answers import STRANGE, AnswerList, open_list
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
 from b24migrate.model.records import Args, Page, Row, SetAside
-from b24migrate.model.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
+from b24migrate.model.streams import Backward, PerParent, Progress, Slices, SourceRecord, Whole, person_name
 from b24migrate.ports import Command
 
 _GENTLE_PARENTS = 10
@@ -26,7 +26,7 @@ _GENTLE_PARENTS = 10
 class _Chain:
     """The pages of one parent inside one request, and how far they were good."""
 
-    parent: Seen
+    parent: SourceRecord
     after: int
     got: int
     via: int
@@ -67,30 +67,32 @@ class ChildrenReader:
 
     def read(self, progress: Sequence[Progress], *, one_page: bool, gently: bool) -> Page:
         page = Page()
-        chains, waiting = self._one_by_one(progress, page) if gently else self._together(progress, one_page, page)
+        chains, waiting = (
+            self._read_one_by_one(progress, page) if gently else self._read_together(progress, one_page, page)
+        )
         granted = {chain.via for chain in chains if chain.answered}
         for chain in chains:
             if isinstance(chain.error, Refused) and chain.via in granted:  # then only this parent is refused
                 chain.error = Permanent(chain.error.message, code=chain.error.code, hint=chain.error.hint)
         doubtful = [chain for chain in chains if waiting and type(chain.error) is Refused]  # others are asked before
-        unfinished = [chain for chain in chains if chain in doubtful or not self._concluded(chain, one_page, page)]
+        unfinished = [chain for chain in chains if chain in doubtful or not self._conclude(chain, one_page, page)]
         failed = [chain for chain in unfinished if chain.error is not None and not chain.answered]
         going_on = [chain.progress for chain in unfinished if chain not in failed]
         settled = [one for one in going_on if isinstance(self._paging, Backward) and self._adds_up(one)]
         if failed and not doubtful and not page.log and not page.parents:  # nothing at all was read
-            error = _worst(chain.error for chain in failed)
+            error = _worst_error(chain.error for chain in failed)
             if len(failed) + len(waiting) == 1 or not (isinstance(error, Transient) and error.own):
                 raise error
-            page.apart.extend(self._reached(chain.progress) for chain in failed)
+            page.apart.extend(self._progress_of(chain.progress) for chain in failed)
             failed = []
         # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
         # that spoils every request it is in ends up alone.
         going_on = [one for one in going_on if one not in settled]
         for one in (*going_on, *waiting, *settled, *(chain.progress for chain in failed)):
-            page.next.append(self._reached(one))
+            page.next.append(self._progress_of(one))
         return replace(page, gap=self._habits.gap)
 
-    def _reached(self, one: Progress) -> Args:
+    def _progress_of(self, one: Progress) -> Args:
         reached = {"id": one.parent.id, "after": one.after, "got": one.got}
         if one.first:
             return {**reached, "via": self._via(one), "first": one.first}
@@ -101,7 +103,7 @@ class ChildrenReader:
 
     # ------------------------------------------------------------ asking
 
-    def _together(
+    def _read_together(
         self, progress: Sequence[Progress], one_page: bool, page: Page
     ) -> tuple[list[_Chain], list[Progress]]:
         groups: dict[int, list[Progress]] = {}
@@ -123,26 +125,26 @@ class ChildrenReader:
             waiting += left
         return chains, waiting
 
-    def _one_by_one(self, progress: Sequence[Progress], page: Page) -> tuple[list[_Chain], list[Progress]]:
+    def _read_one_by_one(self, progress: Sequence[Progress], page: Page) -> tuple[list[_Chain], list[Progress]]:
         """A call for each parent, so that one bad page is found and the others go on."""
         chains: list[_Chain] = []
         for one in progress[:_GENTLE_PARENTS]:
             chain = self._chain(one, 0, 1)
             chains.append(chain)
             started_at = self._clock.now()
-            answer = self._alone(chain.commands[0], chain.via)
+            answer = self._read_alone(chain.commands[0], chain.via)
             self._take(chain, [answer], Span(started_at, self._clock.now()), page)
             if isinstance(chain.error, Limited) or (isinstance(chain.error, Transient) and not chain.error.own):
                 break
         return chains, list(progress[len(chains) :])
 
-    def _alone(self, command: Command, via: int) -> Given[Part]:
+    def _read_alone(self, command: Command, via: int) -> BatchAnswer[Part]:
         try:
             return self._batcher.page(command, via=via)
         except Stop:
             raise
         except MigrationError as error:
-            return Given(None, error)
+            return BatchAnswer(None, error)
 
     def _perform(self, chains: Sequence[_Chain], via: int, page: Page) -> None:
         started_at = self._clock.now()
@@ -176,23 +178,23 @@ class ChildrenReader:
                 return 1
             if self._adds_up(one) and self._habits.short_page_ends:
                 return 0
-            return self._habits.pages(self._left(one), one.got, size)
+            return self._habits.pages(self._remaining(one), one.got, size)
         if not size or one.got % size:  # a page was short already: only an empty one is left to be seen
             return 1
-        expected = self._expected(one.parent)
+        expected = self._expected_count(one.parent)
         if expected is None:
             return max(1, one.got // size)  # unknown: twice as many each time
         return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
 
-    def _expected(self, parent: Seen) -> int | None:
+    def _expected_count(self, parent: SourceRecord) -> int | None:
         """What the parent's own counter says; nothing where that is no number."""
         try:
             return self._reading.expected(parent)
         except (ValueError, TypeError, OverflowError):
             return None
 
-    def _left(self, one: Progress) -> int | None:
-        expected = self._expected(one.parent)
+    def _remaining(self, one: Progress) -> int | None:
+        expected = self._expected_count(one.parent)
         return None if expected is None else expected - one.got
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
@@ -213,19 +215,19 @@ class ChildrenReader:
         if not place:
             last = BEGINNINGS.get(one.after, one.after)
             return limit if last is None else {paging.last: last, **limit}
-        left = self._left(one)
+        left = self._remaining(one)
         lowest = self._habits.last_place(None if left is None else left - (place - 1) * paging.size, paging.size)
         items = self._spelling.get(self._reading.method, self._reading.items)
         return {paging.last: Ref(first + place - 1, (*items, lowest, self._reading.id)), **limit}
 
     # ------------------------------------------------------------ understanding
 
-    def _take(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
+    def _take(self, chain: _Chain, answers: Sequence[BatchAnswer[Part]], span: Span, page: Page) -> None:
         if isinstance(self._paging, Backward):
-            self._take_down(chain, answers, span, page)
+            self._take_descending(chain, answers, span, page)
             return
         for command, answer in zip(chain.commands, answers, strict=True):
-            rows = self._answered(chain, answer)
+            rows = self._judge_answer(chain, answer)
             if rows is None:
                 return
             chain.answered += 1
@@ -247,18 +249,18 @@ class ChildrenReader:
         chain.ended = bool(chain.after) and rows[0][0] == chain.first
         return chain.ended
 
-    def _answered(self, chain: _Chain, answer: Given[Part]) -> list[tuple[int, Row]] | None:
+    def _judge_answer(self, chain: _Chain, answer: BatchAnswer[Part]) -> list[tuple[int, Row]] | None:
         """The rows of an answer; None where it failed, and the chain says why."""
         try:
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return None
-            rows = self._rows(self._opened(answer), chain.parent)
+            rows = self._rows(self._open_page(answer), chain.parent)
             for _, row in rows if self._reading.row_key else ():
                 self._key(chain.parent, row)
             return rows
         except Permanent as error:
-            chain.error = _unread(error)
+            chain.error = _unread_error(error)
             return None
         except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as odd:
             text = say(
@@ -267,23 +269,23 @@ class ChildrenReader:
             chain.error = Transient(text, code=STRANGE, own=True)
             return None
 
-    def _opened(self, answer: Given[Part]) -> Opened:
-        found = opened(answer.result, self._reading.items, self._reading.method, self._reading.side)
+    def _open_page(self, answer: BatchAnswer[Part]) -> AnswerList:
+        found = open_list(answer.result, self._reading.items, self._reading.method, self._reading.side)
         self._spelling[self._reading.method] = found.path
         return found
 
-    def _take_down(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
+    def _take_descending(self, chain: _Chain, answers: Sequence[BatchAnswer[Part]], span: Span, page: Page) -> None:
         """Takes rows by their ids, whatever their order. A page is believed if it was asked for below the lowest id of
         the page before it; the rest is read again."""
         for place, (command, answer) in enumerate(zip(chain.commands, answers, strict=True)):
-            rows = self._answered(chain, answer)
+            rows = self._judge_answer(chain, answer)
             if rows is None:
                 return
             below = sorted(
                 {one: row for one, row in rows if chain.after <= 0 or one < chain.after}.items(), reverse=True
             )
-            if rows and not below and not self._unread_again(chain, rows):
-                chain.error = None if chain.answered else self._repeated(chain)
+            if rows and not below and not self._read_unread_again(chain, rows):
+                chain.error = None if chain.answered else self._is_repeated(chain)
                 return
             chain.answered += 1
             page.log.append(entry(len(page.log), self._size, len(rows), command, span))
@@ -294,7 +296,7 @@ class ChildrenReader:
             ids = [number for number, _ in rows]
             self._habits.learn_order(ids)
             following = chain.commands[place + 1 : place + 2]
-            if chain.ended or not (following and self._follows(chain, following[0], ids, answer.result)):
+            if chain.ended or not (following and self._is_continuation(chain, following[0], ids, answer.result)):
                 return
 
     def _descend(self, chain: _Chain, below: Sequence[tuple[int, Row]]) -> None:
@@ -310,26 +312,26 @@ class ChildrenReader:
 
     def _adds_up(self, one: Progress) -> bool:
         """The last page was not full, and as many were read as the parent says it has."""
-        return one.got % self._size != 0 and one.got == self._expected(one.parent)
+        return one.got % self._size != 0 and one.got == self._expected_count(one.parent)
 
     def _trust(self, chain: _Chain) -> None:
         chain.ended = chain.trusted = True
 
     def _met_empty_page(self, chain: _Chain) -> None:
         untried = chain.after - 1 in BEGINNINGS and not self._habits.begins
-        if chain.after <= 0 and untried and self._expected(chain.parent) != 0:
+        if chain.after <= 0 and untried and self._expected_count(chain.parent) != 0:
             chain.after -= 1
             return
         self._habits.ends += chain.got % self._size != 0
         chain.ended = True
 
-    def _unread_again(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> bool:
+    def _read_unread_again(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> bool:
         """Whether these are unread messages that the portal adds to every page, in a walk that has got somewhere."""
-        expected = self._expected(chain.parent)
+        expected = self._expected_count(chain.parent)
         far = chain.got > 2 * self._size or (expected is not None and chain.got >= expected)
         return far and all(msgspec.json.decode(row.payload).get("unread") is True for _, row in rows)
 
-    def _follows(self, chain: _Chain, command: Command, ids: Sequence[int], result: Part) -> bool:
+    def _is_continuation(self, chain: _Chain, command: Command, ids: Sequence[int], result: Part) -> bool:
         """Whether the next page of the request was asked for below the lowest id. A map cannot be counted through."""
         paging = self._paging
         assert isinstance(paging, Backward)  # noqa: S101
@@ -338,13 +340,13 @@ class ChildrenReader:
         listed = result.get(name) if isinstance(result, dict) else None
         return listed is not None and bytes(listed)[:1] == b"[" and ids[place : place + 1] == [chain.after]
 
-    def _repeated(self, chain: _Chain) -> Transient:
+    def _is_repeated(self, chain: _Chain) -> Transient:
         text = say("portal.page_repeated", method=self._reading.method, parent=chain.parent.id, after=chain.after)
         return Transient(text, code="PAGE_REPEATED", hint=say("portal.report_version"), own=True)
 
-    def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
+    def _rows(self, found: AnswerList, parent: SourceRecord) -> list[tuple[int, Row]]:
         join = self._reading.join
-        beside = side_by_id(found.beside) if join else {}
+        beside = rows_by_id(found.beside) if join else {}
         numbered = not isinstance(self._paging, Whole)
         rows = []
         try:
@@ -367,12 +369,12 @@ class ChildrenReader:
         for row in rows:
             key, hidden = self._key(chain.parent, row)
             if hidden:
-                chain.aside.append(SetAside("", key, "impossible", hidden, person(chain.parent)))
+                chain.aside.append(SetAside("", key, "impossible", hidden, person_name(chain.parent)))
             else:
                 extras = {**(row.extras or {}), "of": chain.parent.id}
                 chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
 
-    def _key(self, parent: Seen, row: Row) -> tuple[str, str | None]:
+    def _key(self, parent: SourceRecord, row: Row) -> tuple[str, str | None]:
         """Its own key, and why it is not what it should be, if so."""
         assert self._reading.row_key is not None  # noqa: S101
         payload = msgspec.json.decode(row.payload)
@@ -385,7 +387,7 @@ class ChildrenReader:
             chain.after += len(rows)
             chain.ended = not rows or (chain.total is not None and chain.after >= chain.total)
 
-    def _concluded(self, chain: _Chain, one_page: bool, page: Page) -> bool:
+    def _conclude(self, chain: _Chain, one_page: bool, page: Page) -> bool:
         page.rows.extend(chain.rows)
         page.aside.extend(chain.aside)
         if isinstance(chain.error, Stop):
@@ -395,7 +397,7 @@ class ChildrenReader:
                 chain.via, chain.error = chain.via + 1, None
                 return False
             self._set_aside(chain, page)
-        elif self._goes_on_elsewhere(chain, one_page):
+        elif self._try_other_webhook(chain, one_page):
             return False
         elif self._done(chain, one_page):
             page.trusted.extend([chain.parent.id] * chain.trusted)
@@ -407,7 +409,7 @@ class ChildrenReader:
     def _done(self, chain: _Chain, one_page: bool) -> bool:
         return chain.ended or (one_page and bool(chain.answered) and chain.after >= 0)
 
-    def _goes_on_elsewhere(self, chain: _Chain, one_page: bool) -> bool:
+    def _try_other_webhook(self, chain: _Chain, one_page: bool) -> bool:
         """From the beginning with the next webhook, where each sees something else."""
         if not (self._reading.everybody and self._done(chain, one_page) and chain.via + 1 < len(self._owners)):
             return False
@@ -428,15 +430,15 @@ class ChildrenReader:
         """What the source says it has. A walk to an empty page brings everything, whatever a counter says."""
         if isinstance(self._paging, Backward):
             return None
-        return chain.total if chain.total is not None else self._expected(chain.parent)
+        return chain.total if chain.total is not None else self._expected_count(chain.parent)
 
 
-def _unread(error: Permanent) -> Transient:
+def _unread_error(error: Permanent) -> Transient:
     """No refusal: there is something to be read, and nobody knows how. It is tried again, then it is a dead letter."""
     return Transient(error.message, code=error.code, hint=error.hint, own=True)
 
 
-def _worst(errors: Iterable[MigrationError | None]) -> MigrationError:
+def _worst_error(errors: Iterable[MigrationError | None]) -> MigrationError:
     """A limit before a failure: it costs no attempt."""
     known = [error for error in errors if error is not None]
     return next((error for error in known if isinstance(error, Limited)), known[0])

@@ -17,8 +17,8 @@ from urllib3.exceptions import TimeoutError as NoAnswer
 from b24migrate import __version__
 from b24migrate.bitrix.breaker import Attempt, Breaker
 from b24migrate.bitrix.envelope import Envelope, Shape, times
-from b24migrate.bitrix.faults import Caller, of_code, open_answer
-from b24migrate.bitrix.hosts import split
+from b24migrate.bitrix.faults import Caller, code_error, open_answer
+from b24migrate.bitrix.hosts import split_address
 from b24migrate.bitrix.http import Bounds, TooLarge, Wire
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.permissions import PAGE_403, Memory, Permissions
@@ -128,7 +128,7 @@ class Portal:
         """`billed` are the methods whose execution time the call uses up besides its own."""
         answer = self._ask(method, params, shape, via, billed)
         if isinstance(answer, MigrationError):
-            raise self.permissions.of_call(answer, method, params, via)
+            raise self.permissions.judge_call(answer, method, params, via)
         return answer
 
     def _repeat(self, method: str, params: Args, via: int) -> MigrationError | None:
@@ -143,9 +143,9 @@ class Portal:
         self.breaker.admit()
         self.governor.acquire(self._webhooks[via].tag, (method, *billed))
         attempt = Attempt(subject, self.clock.monotonic())
-        answer = self._opened(method, body, via, shape)
+        answer = self._open(method, body, via, shape)
         if isinstance(answer, MigrationError):
-            return self._settled(answer, attempt, method, via)
+            return self._settle(answer, attempt, method, via)
         self.breaker.succeeded(attempt)
         self.governor.answered(attempt.started)
         spent = times(answer.time)
@@ -201,7 +201,7 @@ class Portal:
             code = "UNREACHABLE"
         elif isinstance(error, NoAnswer):
             code = "TIMEOUT"
-        made = of_code(
+        made = code_error(
             code, method, text=say("portal.no_answer", portal=self.name, kind=type(error).__name__), status=502
         )
         assert isinstance(made, Transient)  # noqa: S101 - the three codes are
@@ -217,12 +217,12 @@ class Portal:
 
     def _too_large(self, method: str) -> Transient:
         """The portal did answer. The job is tried again, and reads page by page then: three times in all."""
-        made = of_code("ANSWER_TOO_LARGE", method, status=200)
+        made = code_error("ANSWER_TOO_LARGE", method, status=200)
         assert isinstance(made, Transient)  # noqa: S101
         made.own = True
         return made
 
-    def _settled(self, error: MigrationError, attempt: Attempt, method: str, via: int) -> MigrationError:
+    def _settle(self, error: MigrationError, attempt: Attempt, method: str, via: int) -> MigrationError:
         error.message = self.redactor.redact(error.message)
         if isinstance(error, Transient) and error.code != PAGE_403 and not error.own:
             return self.failure(error, attempt)
@@ -231,7 +231,7 @@ class Portal:
             return self.limited(error, attempt.started, method, via)
         return error
 
-    def _opened(self, method: str, body: bytes, via: int, shape: type[Shape]) -> Shape | MigrationError:
+    def _open(self, method: str, body: bytes, via: int, shape: type[Shape]) -> Shape | MigrationError:
         total_s = self.timeouts.call_s + len(body) / self.timeouts.sent_bytes_s
         reply = self._post(method, body, via, self.timeouts.read_s, total_s)
         if isinstance(reply, MigrationError):
@@ -247,11 +247,11 @@ class Portal:
                 return reply
             moved = webhook.moved(reply.location, self._redirect_hosts)
             if moved is None:
-                return self._astray(reply, method, via)
+                return self._redirect_error(reply, method, via)
             if moved.origin != webhook.origin:
                 self._move(moved, method)
             self.governor.count()
-        return of_code("HTTP_302", method, text=say("portal.redirects"), status=302)
+        return code_error("HTTP_302", method, text=say("portal.redirects"), status=302)
 
     def _move(self, there: Webhook, method: str) -> None:
         before = self._webhooks[0].host
@@ -276,11 +276,11 @@ class Portal:
         # Outside the block, so that no context with an address in it hangs on the error.
         return self.transport_error(failed, method)
 
-    def _astray(self, reply: Reply, method: str, via: int) -> MigrationError:
+    def _redirect_error(self, reply: Reply, method: str, via: int) -> MigrationError:
         """A redirect that the secret does not follow."""
-        webhook, parts = self._webhooks[via], split(reply.location)
+        webhook, parts = self._webhooks[via], split_address(reply.location)
         if parts is None or not parts.path.startswith(f"{webhook.prefix}/"):
-            return of_code(f"HTTP_{reply.status}", method, text=say("portal.web_page"), status=reply.status)
+            return code_error(f"HTTP_{reply.status}", method, text=say("portal.web_page"), status=reply.status)
         host = (parts.hostname or "")[:_LONGEST_HOST]
         if parts.scheme != "https" and webhook.moved(parts._replace(scheme="https").geturl(), self._redirect_hosts):
             return GateUnmet(

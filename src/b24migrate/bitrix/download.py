@@ -23,8 +23,8 @@ from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
-from b24migrate.bitrix.hosts import is_near, is_public, is_vendor_file_host, listed, same_owner, split
-from b24migrate.bitrix.http import Forbidden, within
+from b24migrate.bitrix.hosts import is_listed, is_near, is_public, is_vendor_file_host, same_owner, split_address
+from b24migrate.bitrix.http import Forbidden, limit_exchange
 from b24migrate.bitrix.webhook import is_loopback
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Stop, Transient
@@ -40,7 +40,7 @@ _LONGEST_NUMBER = 18
 _LONGEST_HOST = 253
 
 
-class Fetched(NamedTuple):
+class DownloadResult(NamedTuple):
     size: int
     sha256: str  # empty when the first bytes came at another time
 
@@ -100,17 +100,19 @@ class Downloads:
         self._portal = portal
         self._told: set[str] = set()  # hosts that the portal redirects to, each told once
 
-    def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Fetched:
+    def fetch(self, url: str, out: BinaryIO, *, limit: int) -> DownloadResult:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
         fetched = self.resume(url, Whole(out), limit=limit)
         assert fetched is not None  # noqa: S101 (it never has enough)
         return fetched
 
-    def resume(self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False) -> Fetched | None:
+    def resume(
+        self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
+    ) -> DownloadResult | None:
         """Like `fetch`, after the bytes that are here. None: stopped before the end."""
         webhook = self._portal.webhooks[0]
-        url = _joined(webhook.origin + "/", url)
-        parts = split(url)
+        url = _join_address(webhook.origin + "/", url)
+        parts = split_address(url)
         ours = parts is not None and parts.netloc in self._portal.hosts
         if ours:  # a link that only pretends to be the portal's never gets the secret
             url = self._portal.redactor.unmask(url)
@@ -121,16 +123,16 @@ class Downloads:
         attempt = Attempt(f"{_NAME}:{digest}", self._portal.clock.monotonic())
         with self._portal.under_way:
             fetched = self._follow(url, part, limit, enough)
-        if isinstance(fetched, Fetched | Enough):
+        if isinstance(fetched, DownloadResult | Enough):
             if ours:
                 self._portal.breaker.succeeded(attempt)
             if self._portal.governor.meter:
                 took_s = self._portal.clock.monotonic() - attempt.started
                 self._portal.governor.meter(Bill(0, _NAME, 1, None, None, 0.0, took_s))
-            return fetched if isinstance(fetched, Fetched) else None
-        raise self._judged(fetched, attempt, ours)
+            return fetched if isinstance(fetched, DownloadResult) else None
+        raise self._judge(fetched, attempt, ours)
 
-    def _judged(self, error: MigrationError, attempt: Attempt, ours: bool) -> MigrationError:
+    def _judge(self, error: MigrationError, attempt: Attempt, ours: bool) -> MigrationError:
         error.message = self._portal.redactor.redact(error.message)
         if isinstance(error, Transient) and error.own:  # it did answer
             if ours:
@@ -148,34 +150,34 @@ class Downloads:
 
     def _follow(
         self, url: str, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> Fetched | Enough | MigrationError:
+    ) -> DownloadResult | Enough | MigrationError:
         before: SplitResult | None = None
         for _ in range(_MOST_REDIRECTS):
-            parts = split(url)
-            refusal = _foreign("") if parts is None else self._refused(parts, before)
+            parts = split_address(url)
+            refusal = _foreign_host_error("") if parts is None else self._refuse(parts, before)
             if parts is None or refusal is not None:
-                return refusal or _foreign("")
+                return refusal or _foreign_host_error("")
             following = self._ask(url, parts, part, limit, enough)
             if not isinstance(following, str):
                 return following
-            url, before = _joined(url, following), parts
+            url, before = _join_address(url, following), parts
         return Transient(say("file.redirects"), code="TOO_MANY_REDIRECTS")
 
-    def _refused(self, parts: SplitResult, before: SplitResult | None) -> Permanent | None:
+    def _refuse(self, parts: SplitResult, before: SplitResult | None) -> Permanent | None:
         """Why a link, or a redirect from `before`, is not followed."""
         host = parts.hostname or ""
         webhook = self._portal.webhooks[0]
         known = parts.netloc in self._portal.hosts or self._is_listed(host)
         plain = parts.scheme == "http" and known and (webhook.allow_http or is_loopback(host))
         if parts.scheme not in ("http", "https"):
-            return _foreign(host)
+            return _foreign_host_error(host)
         if parts.scheme == "http" and (not plain or (before is not None and before.scheme == "https")):
             return Permanent(say("file.insecure"), code="INSECURE_LINK", hint=say("file.insecure_fix"))
         if known or self._is_own(host) or is_vendor_file_host(host):
             return None
         secret = self._portal.redactor.redact(parts.geturl()) != parts.geturl()
         if before is None or secret:
-            return _foreign(host)
+            return _foreign_host_error(host)
         if host not in self._told:
             self._told.add(host)
             self._portal.note("info", say("file.redirected", portal=self._portal.name, host=host))
@@ -185,26 +187,26 @@ class Downloads:
         return any(same_owner(urlsplit(f"//{one}").hostname or "", host) for one in self._portal.hosts)
 
     def _is_listed(self, host: str) -> bool:
-        return listed(host, self._portal.file_hosts)
+        return is_listed(host, self._portal.file_hosts)
 
     def _ask(
         self, url: str, parts: SplitResult, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> Fetched | Enough | MigrationError | str:
+    ) -> DownloadResult | Enough | MigrationError | str:
         """The file, or where the answer says that it is."""
         failed: HTTPError
         try:
-            with self._opened(url, parts, part.length) as answer:
+            with self._open(url, parts, part.length) as answer:
                 if 300 <= answer.status < 400:
                     return answer.headers.get("Location", "")
                 return self._receive(answer, part, limit, enough)
         except Forbidden:
-            return _foreign(parts.hostname or "")
+            return _foreign_host_error(parts.hostname or "")
         except HTTPError as error:
             failed = error
         return self._portal.transport_error(failed, _NAME)
 
     @contextmanager
-    def _opened(self, url: str, parts: SplitResult, start: int) -> Iterator[BaseHTTPResponse]:
+    def _open(self, url: str, parts: SplitResult, start: int) -> Iterator[BaseHTTPResponse]:
         portal, host = self._portal, parts.hostname or ""
         headers = {
             # Without these the web server before the files may answer 404 to a good link.
@@ -219,7 +221,7 @@ class Downloads:
         bounds = portal.bounds(float("inf"))
         if parts.hostname not in {urlsplit(f"//{one}").hostname for one in portal.hosts} and not self._is_listed(host):
             bounds.may_connect = self._may_connect
-        with within(bounds), portal.wire.open("GET", url, headers=headers, timeout=timeout) as answer:
+        with limit_exchange(bounds), portal.wire.open("GET", url, headers=headers, timeout=timeout) as answer:
             yield answer
 
     def _may_connect(self, address: str) -> bool:
@@ -227,9 +229,9 @@ class Downloads:
 
     def _receive(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> Fetched | Enough | MigrationError:
+    ) -> DownloadResult | Enough | MigrationError:
         if part.length and answer.status == _NO_SUCH_RANGE:
-            return _begun_anew(part)
+            return _restart_error(part)
         refusal = self._refusal(answer)
         if refusal is not None:
             return refusal
@@ -239,7 +241,7 @@ class Downloads:
         asked = part.length
         if stretch.start != asked or not part.holds(stretch.version):
             if stretch.start != 0:
-                return _begun_anew(part)
+                return _restart_error(part)
             part.begin(stretch.version)
         # A server that did not return the rest would not do so the next time either.
         lasting = bool(stretch.version) and stretch.start == asked
@@ -247,7 +249,7 @@ class Downloads:
 
     def _copy(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool], whole: int | None
-    ) -> Fetched | Enough | MigrationError:
+    ) -> DownloadResult | Enough | MigrationError:
         size, sure = part.length, part.sure
         sha256 = None if size else hashlib.sha256()
         for chunk in answer.stream(_CHUNK, decode_content=True):
@@ -263,7 +265,7 @@ class Downloads:
                     return Enough()
         if whole is not None and size != whole and not answer.headers.get("Content-Encoding"):
             return Transient(say("file.length", whole=whole, size=size), code="WRONG_LENGTH", own=True)
-        return Fetched(size, sha256.hexdigest() if sha256 else "")
+        return DownloadResult(size, sha256.hexdigest() if sha256 else "")
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
         """What came instead of a file. A file of such a type is sent as an attachment; a page or an error is not."""
@@ -290,7 +292,7 @@ def _length(answer: BaseHTTPResponse) -> int | None:
     return int(said) if said.isascii() and said.isdecimal() and len(said) <= _LONGEST_NUMBER else None
 
 
-def _joined(base: str, link: str) -> str:
+def _join_address(base: str, link: str) -> str:
     """An address that cannot be joined stays as it is: it is refused when it is taken apart."""
     try:
         return urljoin(base, link)
@@ -298,13 +300,13 @@ def _joined(base: str, link: str) -> str:
         return link
 
 
-def _foreign(host: str) -> Permanent:
+def _foreign_host_error(host: str) -> Permanent:
     text = say("file.foreign", host=host[:_LONGEST_HOST]) if host else say("file.no_address")
     hint = say("file.foreign_fix") if host else ""
     return Permanent(text, code="FOREIGN_LINK", hint=hint)
 
 
-def _begun_anew(part: Part) -> Transient:
+def _restart_error(part: Part) -> Transient:
     """The bytes do not continue what is here. The link may be valid once only, so the next attempt gets another."""
     part.begin("")
     return Transient(say("file.replaced"), code="FILE_REPLACED", own=True)

@@ -68,15 +68,15 @@ def times(raw: Raw | UnsetType) -> Times:
     except UNREADABLE:
         return Times()
     return Times(
-        _within(said.start, _LATEST_S) or 0.0,
-        _within(said.finish, _LATEST_S) or 0.0,
-        _within(said.duration, _LONGEST_S) or 0.0,
-        _within(said.operating, _LONGEST_S),
-        _within(said.operating_reset_at, _LATEST_S),
+        _in_range(said.start, _LATEST_S) or 0.0,
+        _in_range(said.finish, _LATEST_S) or 0.0,
+        _in_range(said.duration, _LONGEST_S) or 0.0,
+        _in_range(said.operating, _LONGEST_S),
+        _in_range(said.operating_reset_at, _LATEST_S),
     )
 
 
-def _within(value: float | None, most: float) -> float | None:
+def _in_range(value: float | None, most: float) -> float | None:
     return value if value is not None and 0.0 <= value <= most else None
 
 
@@ -99,11 +99,11 @@ def number(raw: Raw | UnsetType) -> float | None:
     return said if said is not None and math.isfinite(said) else None
 
 
-def keyed(part: dict[str, One] | list[Raw]) -> dict[str, One]:
+def as_map(part: dict[str, One] | list[Raw]) -> dict[str, One]:
     """Our keys are never numbers, so a list can only be the empty map."""
     return part if isinstance(part, dict) else {}
 
 
-def part_of(raw: Raw | bytes) -> Part:
+def decode_part(raw: Raw | bytes) -> Part:
     part: Part = msgspec.json.decode(raw, type=Part)
     return part

@@ -16,7 +16,7 @@ from b24migrate.messages import Message, say
 from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
 from b24migrate.ports.quota import bounded
 
-__all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
+__all__ = ["FAULTS", "Caller", "Fault", "Recovery", "code_error", "open_answer", "raw_error", "to_error"]
 
 _LONGEST_TEXT = 300
 # What a controller answers that is there but has no such action (module main, Engine\\Controller); for the caller
@@ -41,52 +41,52 @@ def to_error(status: int, body: bytes, method: str, caller: Caller = Caller()) -
 def open_answer(status: int, body: bytes, method: str, caller: Caller, shape: type[Shape]) -> Shape | MigrationError:
     """The answer, or the error it stands for. The key `error` is looked for first, whatever the status."""
     try:
-        answer = _decoded(legible(body), shape)
+        answer = _decode(replace_invalid_bytes(body), shape)
     except (msgspec.ValidationError, RecursionError):
-        return of_code("STRANGE_ANSWER", method, status=status)
+        return code_error("STRANGE_ANSWER", method, status=status)
     except msgspec.DecodeError:
         return _no_json(status, body, method, caller)
     if answer.error is not UNSET and not (_null(answer.error) and answer.result is not UNSET):
-        return of_raw(answer.error, answer, method, caller, status=status)
+        return raw_error(answer.error, answer, method, caller, status=status)
     if status != 200:
-        return of_code(f"HTTP_{status}", method, status=status, caller=caller)
+        return code_error(f"HTTP_{status}", method, status=status, caller=caller)
     if answer.result is UNSET:
-        return of_code("STRANGE_ANSWER", method, status=status)
+        return code_error("STRANGE_ANSWER", method, status=status)
     return answer
 
 
-def _decoded(body: bytes, shape: type[Shape]) -> Shape:
+def _decode(body: bytes, shape: type[Shape]) -> Shape:
     try:
         return msgspec.json.decode(body, type=shape)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        mended = without_halves(body)
+        mended = replace_half_characters(body)
         if mended == body:
             raise
         return msgspec.json.decode(mended, type=shape)
 
 
-def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:
+def raw_error(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:
     """The error inside an envelope: a text, an empty text, a number, or (REST 3.0) an object."""
     try:
         value = msgspec.json.decode(error)
     except UNREADABLE:
-        return of_code("STRANGE_ANSWER", method, status=status)
+        return code_error("STRANGE_ANSWER", method, status=status)
     wait_s = number(head.retry_after)
     text = _text(head.error_description)
     if isinstance(value, dict):
         text = str(value.get("message") or text)
         value = value.get("code", {})
     if isinstance(value, (dict, list)):  # a refusal has a code
-        return of_code("STRANGE_ANSWER", method, status=status)
+        return code_error("STRANGE_ANSWER", method, status=status)
     code = "EMPTY" if value is None or value is False or value == "" else str(value)
     if code in _UNKNOWN_ACTION and text.startswith("Could not find"):
         code = NO_SUCH_METHOD
-    return of_code(code, method, text=text, status=status, caller=caller, wait_s=wait_s)
+    return code_error(code, method, text=text, status=status, caller=caller, wait_s=wait_s)
 
 
-def of_code(
+def code_error(
     code: str,
     method: str,
     *,
@@ -135,9 +135,9 @@ def _unknown(code: str, status: int) -> Recovery:
 
 def _no_json(status: int, body: bytes, method: str, caller: Caller) -> MigrationError:
     if status != 200:
-        return of_code(f"HTTP_{status}", method, status=status, caller=caller)
+        return code_error(f"HTTP_{status}", method, status=status, caller=caller)
     start = body[:200].lstrip().lower()
-    return of_code("HTML_ANSWER" if start.startswith(b"<") else "TRUNCATED_ANSWER", method, status=status)
+    return code_error("HTML_ANSWER" if start.startswith(b"<") else "TRUNCATED_ANSWER", method, status=status)
 
 
 def _null(raw: Raw) -> bool:
@@ -166,7 +166,7 @@ _HALF = len(rb"\ud83d")
 _UNKNOWN = rb"\ufffd"
 
 
-def legible(body: bytes) -> bytes:
+def replace_invalid_bytes(body: bytes) -> bytes:
     """The same bytes where they are UTF-8. Others become the mark for an unknown character."""
     if body.isascii():
         return body
@@ -177,6 +177,6 @@ def legible(body: bytes) -> bytes:
     return body
 
 
-def without_halves(body: bytes) -> bytes:
+def replace_half_characters(body: bytes) -> bytes:
     """With the mark for an unknown character in the place of every half of one."""
     return _ESCAPES.sub(lambda found: _UNKNOWN if len(found[0]) == _HALF else found[0], body)

@@ -35,7 +35,7 @@ def host_of(text: str) -> str:
         return ""
 
 
-def split(text: str) -> SplitResult | None:
+def split_address(text: str) -> SplitResult | None:
     """An address taken apart; None when it is not valid, carries a user name, or has characters no address has."""
     try:
         parts = urlsplit(text)
@@ -50,7 +50,7 @@ def own_domain(host: str) -> str:
     """The part of a name that one owner registered: `example.co.uk`, `portal.bitrix24.ru`. A name that has none, or an
     address in numbers, is its own."""
     host = host.lower().rstrip(".")
-    registered = _registered(host)
+    registered = _registered_domain(host)
     if not registered or registered == "amazonaws.com":  # names there have several parts below the shared domain
         return host
     size = registered.count(".") + 1 + _is_shared(registered)
@@ -62,7 +62,7 @@ def same_owner(one: str, other: str) -> bool:
     one, other = one.lower().rstrip("."), other.lower().rstrip(".")
     domain = own_domain(one)
     # `bitrix24.ru` itself, or `co.uk`, is nobody's portal: what is below it is not its owner's
-    return one == other or (domain == own_domain(other) and bool(_registered(one)) and not _is_shared(domain))
+    return one == other or (domain == own_domain(other) and bool(_registered_domain(one)) and not _is_shared(domain))
 
 
 def is_vendor_file_host(host: str) -> bool:
@@ -72,7 +72,7 @@ def is_vendor_file_host(host: str) -> bool:
     return _DELIVERY.fullmatch(host.lower().rstrip(".")) is not None
 
 
-def _registered(host: str) -> str:
+def _registered_domain(host: str) -> str:
     """The last two parts of a name, three where the last but one is a general word; empty where there is no such."""
     labels = host.split(".")
     if _is_number(host) or len(labels) < 2 or not all(labels):
@@ -123,7 +123,7 @@ def _is_number(host: str) -> bool:
     return _ip(host.strip("[]")) is not None
 
 
-def listed(host: str, hosts: Iterable[str]) -> bool:
+def is_listed(host: str, hosts: Iterable[str]) -> bool:
     """In a list of the configuration: `files.example` means that host, `.example` every host below it."""
     host = host.lower().rstrip(".")
     return any(host == one or (one.startswith(".") and host.endswith(one)) for one in hosts)

@@ -66,7 +66,7 @@ class Bounds:
             self.window_began = time.monotonic()
         self.window_bytes += size
 
-    def rest(self) -> None:
+    def restart_window(self) -> None:
         """Nothing is read at the moment: the rate is measured anew from here on."""
         self.window_began, self.window_bytes = time.monotonic(), 0
 
@@ -91,7 +91,7 @@ def _bounds() -> Bounds:
 
 
 @contextmanager
-def within(bounds: Bounds) -> Iterator[Bounds]:
+def limit_exchange(bounds: Bounds) -> Iterator[Bounds]:
     """Whatever this thread sends and receives in the block keeps to these bounds."""
     before = getattr(_current, "bounds", None)
     _current.bounds = bounds
@@ -123,7 +123,7 @@ class Wire:
     ) -> tuple[int, bytes, Mapping[str, str]]:
         """Status, body and headers. Raises HTTPError: TooLarge if the body is larger than `most`."""
         with (
-            within(bounds),
+            limit_exchange(bounds),
             self.open(method, url, headers=headers, timeout=timeout, body=body, fields=fields) as answer,
         ):
             return answer.status, self._body(answer, bounds, most), answer.headers
@@ -139,7 +139,7 @@ class Wire:
         body: bytes | Iterator[bytes] | None = None,
         fields: Mapping[str, str] | None = None,
     ) -> Iterator[BaseHTTPResponse]:
-        """An answer whose body is not read yet; call it inside `within`. Raises HTTPError."""
+        """An answer whose body is not read yet; call it inside `limit_exchange`. Raises HTTPError."""
         try:
             answer = self._pool.request(
                 method,
@@ -178,9 +178,9 @@ class Wire:
     @contextmanager
     def _alone(self, bounds: Bounds) -> Iterator[None]:
         while not self._large.acquire(timeout=_SLICE_S):
-            bounds.rest()
+            bounds.restart_window()
             bounds.check()
-        bounds.rest()
+        bounds.restart_window()
         try:
             yield
         finally:
@@ -204,10 +204,10 @@ class _Bounded:
     def sendall(self, data: Any) -> None:
         view = memoryview(data).cast("B")
         while view:
-            view = view[self._patiently(partial(self._inner.send, view)) :]
+            view = view[self._repeat_until_ready(partial(self._inner.send, view)) :]
 
     def receive(self, buffer: Any) -> int:
-        size = self._patiently(lambda: self._inner.recv_into(buffer))
+        size = self._repeat_until_ready(lambda: self._inner.recv_into(buffer))
         _bounds().received(size)
         return size
 
@@ -218,7 +218,7 @@ class _Bounded:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _patiently(self, act: Callable[[], T]) -> T:
+    def _repeat_until_ready(self, act: Callable[[], T]) -> T:
         bounds = _bounds()
         bounds.check()
         until = time.monotonic() + self._idle_s if self._idle_s is not None else _FOREVER_S

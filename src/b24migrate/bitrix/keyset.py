@@ -15,7 +15,7 @@ from itertools import chain
 from operator import itemgetter, lt
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher, Given, Ref
+from b24migrate.bitrix.batch import BatchAnswer, Batcher, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.pages import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.messages import say
@@ -81,16 +81,16 @@ class KeysetReader:
             return self._chain(Stretch(cursor["bounds"][0], None, cursor["left"], page=1, gentle=_GENTLE_PAGES), limit)
         stretch = Stretch.of(cursor)
         if gently and not stretch.gentle:
-            stretch = _with(stretch, gentle=_GENTLE_PAGES)
+            stretch = _change_stretch(stretch, gentle=_GENTLE_PAGES)
         return self._chain(stretch, limit)
 
     def count(self) -> int | None:
         return self._batcher.single(self.command(0, None, start=0), via=self._via).total
 
     def command(self, lo: int | Ref, hi: int | None, *, start: int = -1) -> Command:
-        return self._ordered(self._paging.ascending, {f">{self._paging.id}": lo}, hi, start)
+        return self._build_command(self._paging.ascending, {f">{self._paging.id}": lo}, hi, start)
 
-    def _ordered(self, order: Args, above: dict[str, Json], hi: int | None, start: int) -> Command:
+    def _build_command(self, order: Args, above: dict[str, Json], hi: int | None, start: int) -> Command:
         params = dict(self._reading.params)
         wanted = {**params.get(self._paging.filter, {}), **above}
         if hi is not None:
@@ -101,9 +101,9 @@ class KeysetReader:
         """The first page, counted, and the newest id."""
         commands = [self.command(0, None, start=0)]
         if not gently and not limit:
-            commands.append(self._ordered(self._paging.descending, {f">{self._paging.id}": 0}, None, -1))
+            commands.append(self._build_command(self._paging.descending, {f">{self._paging.id}": 0}, None, -1))
         answers, span = self._ask(commands, gently)
-        good = self._believed(answers[:1], commands, span, Stretch(0, None, 0))
+        good = self._check_page(answers[:1], commands, span, Stretch(0, None, 0))
         if good.error is not None:
             raise good.error
         total = answers[0].total
@@ -127,11 +127,11 @@ class KeysetReader:
         step = (newest - good.last) / count
         return {"bounds": [good.last + round(step * place) for place in range(count)], "left": left}
 
-    def _newest(self, answer: Given[Part]) -> int | None:
+    def _newest(self, answer: BatchAnswer[Part]) -> int | None:
         rows = [] if answer.error else self._rows(answer)
         return max((int(row.source_id) for row in rows), default=None)
 
-    def _rows(self, answer: Given[Part], odd: list[str] | None = None) -> list[Row]:
+    def _rows(self, answer: BatchAnswer[Part], odd: list[str] | None = None) -> list[Row]:
         """Those whose ids are numbers; of the others `odd` tells."""
         told: list[str] = [] if odd is None else odd
         method = self._reading.method
@@ -159,15 +159,15 @@ class KeysetReader:
         for place, (lo, hi) in enumerate(zip(bounds, ends, strict=True)):
             guess = Stretch(lo, hi, cursor["left"] // len(bounds), segment=place + 1, exact=False)
             total = answers[place].total
-            stretch = guess if total is None else _with(guess, left=total, exact=True)
-            good = self._believed(answers[place : place + 1], commands[place : place + 1], span, stretch)
+            stretch = guess if total is None else _change_stretch(guess, left=total, exact=True)
+            good = self._check_page(answers[place : place + 1], commands[place : place + 1], span, stretch)
             if isinstance(good.error, Permanent):
                 raise good.error
             self._add(page, good, guess if good.error else stretch, 0)
         return page
 
     def _chain(self, stretch: Stretch, limit: int) -> Page:
-        left = min(stretch.left, limit - self._had(stretch)) if limit else stretch.left
+        left = min(stretch.left, limit - self._count_known(stretch)) if limit else stretch.left
         wanted = 1 if stretch.gentle or stretch.doubt else max(1, min(COMMANDS, math.ceil(left / SIZE)))
         pages = self._batcher.room([self._reading.method] * wanted, via=self._via)
         commands = [self.command(stretch.lo, stretch.hi)]
@@ -175,14 +175,14 @@ class KeysetReader:
             last = Ref(place - 1, (*self._reading.items, SIZE - 1, self._reading.id))
             commands.append(self.command(last, stretch.hi))
         answers, span = self._ask(commands, gently=stretch.gentle > 0)
-        good = self._believed(answers, commands, span, stretch)
+        good = self._check_page(answers, commands, span, stretch)
         if good.error is not None and not good.log:
             raise good.error
         page = Page()
         self._add(page, good, stretch, limit)
         return page
 
-    def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[Given[Part]], Span]:
+    def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[BatchAnswer[Part]], Span]:
         started_at = self._clock.now()
         if gently:
             answers = [self._batcher.page(command, via=self._via) for command in commands]
@@ -190,8 +190,8 @@ class KeysetReader:
             answers = self._batcher.pages(commands, via=self._via)
         return answers, Span(started_at, self._clock.now())
 
-    def _believed(
-        self, answers: Sequence[Given[Part]], commands: Sequence[Command], span: Span, stretch: Stretch
+    def _check_page(
+        self, answers: Sequence[BatchAnswer[Part]], commands: Sequence[Command], span: Span, stretch: Stretch
     ) -> _Good:
         good = _Good(last=stretch.lo)
         for place, answer in enumerate(answers):
@@ -200,7 +200,7 @@ class KeysetReader:
                 break
             rows = self._rows(answer, good.odd)
             if not self._ascends(rows, good.last):
-                good.error = None if good.log else self._unordered(stretch)
+                good.error = None if good.log else self._fail_unordered(stretch)
                 break
             number = stretch.segment * SEGMENT + stretch.page + place
             good.log.append(entry(number, SIZE, len(rows), commands[place], span))
@@ -216,7 +216,7 @@ class KeysetReader:
         numbers = list(map(int, map(_SOURCE_ID, rows)))
         return all(map(lt, chain((last,), numbers), numbers))
 
-    def _unordered(self, stretch: Stretch) -> Permanent:
+    def _fail_unordered(self, stretch: Stretch) -> Permanent:
         return Permanent(
             say("portal.keyset_ignored", method=self._reading.method, id=self._paging.id, lo=stretch.lo),
             code="KEYSET_IGNORED",
@@ -225,7 +225,7 @@ class KeysetReader:
 
     def _add(self, page: Page, good: _Good, stretch: Stretch, limit: int) -> None:
         """Takes over what is good, and says where to read on."""
-        had = self._had(stretch)
+        had = self._count_known(stretch)
         rows = good.rows[: limit - had] if limit else good.rows
         page.rows.extend(rows)
         page.log.extend(good.log)
@@ -233,9 +233,9 @@ class KeysetReader:
         if stretch.doubt and good.rows:
             page.alarms.append(say("portal.short_page", method=self._reading.method, lo=stretch.lo))
         left = stretch.left - len(good.rows)
-        if (limit and had + len(rows) >= limit) or self._finished(good, stretch, left):
+        if (limit and had + len(rows) >= limit) or self._is_finished(good, stretch, left):
             return
-        following = _with(
+        following = _change_stretch(
             stretch,
             lo=good.last,
             left=max(0, left) if stretch.exact else self._guess(good, stretch, left),
@@ -246,7 +246,7 @@ class KeysetReader:
         page.next.append(following.cursor())
 
     @staticmethod
-    def _finished(good: _Good, stretch: Stretch, left: int) -> bool:
+    def _is_finished(good: _Good, stretch: Stretch, left: int) -> bool:
         if good.ended:
             # Short and yet not all: deleted meanwhile, or a gap in the answer? Only an empty page is proof.
             return left <= 0 or (not good.rows and stretch.doubt)
@@ -258,7 +258,7 @@ class KeysetReader:
         """Without a count a chain grows as long as it finds full pages."""
         return max(left, 2 * len(good.rows)) if stretch.hi is None else max(left, SIZE)
 
-    def _had(self, stretch: Stretch) -> int:
+    def _count_known(self, stretch: Stretch) -> int:
         """Under a limit there is one chain, and all its pages but the last were full."""
         return stretch.page * SIZE
 
@@ -267,5 +267,5 @@ def _is_number(text: str, longest: int = _LONGEST_ID) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= longest
 
 
-def _with(stretch: Stretch, **changes: int | bool | None) -> Stretch:
+def _change_stretch(stretch: Stretch, **changes: int | bool | None) -> Stretch:
     return Stretch.of({**stretch.cursor(), **changes})

@@ -69,7 +69,7 @@ class Governor:
     def acquire(self, credential: str, methods: Sequence[str]) -> None:
         """Returns when a request may be sent. Raises Limited, and takes nothing, when that is not soon."""
         payers = self.budget.payers(methods)
-        given = self._ledger.change(lambda before, now: quota.turn(before, now, self._bucket, credential, payers))
+        given = self._ledger.change(lambda before, now: quota.take_turn(before, now, self._bucket, credential, payers))
         wait_s = given.wait_s
         if not given.granted:
             raise self._refusal(given.method, wait_s)
@@ -81,21 +81,21 @@ class Governor:
     def count(self) -> None:
         """A request that is sent without asking: a probe, or the repeat at a renamed portal's address."""
         if self._bucket.per_second > 0:
-            self._ledger.change(lambda before, now: (quota.counted(before, now, self._bucket), None))
+            self._ledger.change(lambda before, now: (quota.count_request(before, now, self._bucket), None))
 
     def answered(self, sent_at: float) -> None:
         """A request that was sent after the last pause got through: the next pause begins small again."""
         if self._ledger.seen.pause_s:
             ago_s = self._clock.monotonic() - sent_at
-            self._ledger.change(lambda before, now: (quota.answered(before, now - ago_s), None))
+            self._ledger.change(lambda before, now: (quota.count_answer(before, now - ago_s), None))
 
     def rejected(self, sent_at: float, retry_after_s: float = 0.0) -> float:
         """The bucket is full after all. Returns how long the whole portal pauses."""
-        ago_s, jitter = self._clock.monotonic() - sent_at, self._jittered(1.0)
+        ago_s, jitter = self._clock.monotonic() - sent_at, self._add_jitter(1.0)
 
         def paused(before: Quota, now: float) -> tuple[Quota, float]:
             bucket, sent = self._bucket, now - ago_s
-            return quota.rejected(before, now, bucket, sent_at=sent, retry_after_s=retry_after_s, jitter=jitter)
+            return quota.count_rejection(before, now, bucket, sent_at=sent, retry_after_s=retry_after_s, jitter=jitter)
 
         return self._ledger.change(paused)
 
@@ -121,7 +121,7 @@ class Governor:
         """OPERATION_TIME_LIMIT. Returns how long the method rests: until the oldest minute of its time drops out."""
         wait_s = bounded(retry_after_s) or self._until_reset(credential, method)
         wait_s = max(wait_s, bounded(self.budget.worth_while_s(credential, method)))
-        return self._rest(credential, method, wait_s, self._until_step(credential, method) or self._jittered(_STEP_S))
+        return self._rest(credential, method, wait_s, self._until_step(credential, method) or self._add_jitter(_STEP_S))
 
     def _still_paused(self, method: str) -> float:
         wait_s = self._ledger.change(lambda before, now: (before, before.pause(now)))
@@ -152,10 +152,10 @@ class Governor:
             rest_s = wait_s or known_s or guessed_s
             if abs(rest_s - known_s) < _SAME_S:
                 return before, rest_s
-            after = quota.rested(before, now, self._bucket, credential=credential, method=method, wait_s=rest_s)
+            after = quota.add_rest(before, now, self._bucket, credential=credential, method=method, wait_s=rest_s)
             return after, rest_s
 
         return self._ledger.change(rested)
 
-    def _jittered(self, seconds: float) -> float:
+    def _add_jitter(self, seconds: float) -> float:
         return seconds * self._chance.uniform(1.0, 1.25)

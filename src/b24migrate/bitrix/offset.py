@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher, Given
+from b24migrate.bitrix.batch import BatchAnswer, Batcher
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.pages import Span, entry, rows_of
 from b24migrate.model.errors import MigrationError
@@ -69,7 +69,7 @@ class OffsetReader:
         return Command(self._reading.method, params)
 
     def _assemble(
-        self, place: Place, commands: Sequence[Command], answers: Sequence[Given[Part]], span: Span, limit: int
+        self, place: Place, commands: Sequence[Command], answers: Sequence[BatchAnswer[Part]], span: Span, limit: int
     ) -> Page:
         known: dict[str, Row] = {}
         odd: list[str] = []
@@ -101,13 +101,13 @@ class OffsetReader:
         return Page(found[:room], [now.cursor()] if now is not None and more else [], reported, log, alarms=odd)
 
     @staticmethod
-    def _after(place: Place, answer: Given[Part], rows: Sequence[Row]) -> Place | None:
+    def _after(place: Place, answer: BatchAnswer[Part], rows: Sequence[Row]) -> Place | None:
         if answer.next is None or answer.next <= place.start or not rows:
             return None
         return replace(place, start=answer.next, step=place.step or answer.next - place.start, page=place.page + 1)
 
 
-def _total(answer: Given[Part], rows: Sequence[Row]) -> int | None:
+def _total(answer: BatchAnswer[Part], rows: Sequence[Row]) -> int | None:
     """Some methods always say 0, `im.recent.list` says -1, and an empty list may say nothing."""
     if answer.total is None or answer.total < len(rows):
         return None

@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from b24migrate.bitrix.envelope import Part
 from b24migrate.messages import say
-from b24migrate.model.answers import STRANGE, opened
+from b24migrate.model.answers import STRANGE, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Json, PageEntry, Row
 from b24migrate.ports import Command
@@ -52,20 +52,20 @@ def rows_of(
 ) -> list[Row]:
     """Payloads are verbatim slices; nothing of a record is decoded but its id. Records without one are left out and
     told in `odd`: one of them must not keep a page of others from being read."""
-    items = opened(result, path, method).items
+    items = open_list(result, path, method).items
     payloads = list(map(bytes, items))
     try:
         ids = first_texts(payloads, field) or map(id_reader(field), items)
         return list(map(Row._make, zip(ids, payloads, repeat(None))))
     except msgspec.DecodeError as error:
-        found = list(_readable(items, field)) if odd is not None else []
+        found = list(_readable_rows(items, field)) if odd is not None else []
         if odd is None or not found:
             raise Permanent(say("portal.no_id", field=field), code=STRANGE, hint=str(error)) from None
         odd += [say("portal.id_missing", method=method, field=field)] * (len(items) - len(found))
         return found
 
 
-def _readable(items: Sequence[Raw], field: str) -> Iterator[Row]:
+def _readable_rows(items: Sequence[Raw], field: str) -> Iterator[Row]:
     read = id_reader(field)
     for item in items:
         with suppress(msgspec.DecodeError):
@@ -83,7 +83,7 @@ def first_texts(payloads: Sequence[bytes], field: str) -> list[str]:
     return together.decode().split('"')
 
 
-def side_by_id(raw: Raw | None) -> Mapping[str, Json]:
+def rows_by_id(raw: Raw | None) -> Mapping[str, Json]:
     """A list or a map beside the items, decoded only when it is not empty."""
     if raw is None or len(bytes(raw)) <= len("null"):
         return {}

@@ -118,16 +118,16 @@ class Permissions:
             self._requests[key] = number = self._requests.get(key, 0) + 1
             if number & (number - 1):
                 return
-            kept = self._kept(key)
-            known = set(map(_spelled, kept))
+            kept = self._granted_calls(key)
+            known = set(map(_encode_params, kept))
             some = (calls[0], calls[len(calls) // 2], calls[-1])
-            new = {_spelled(params): params for params in some if _spelled(params) not in known}
+            new = {_encode_params(params): params for params in some if _encode_params(params) not in known}
             kept.extend(new.values())
             told = list(kept)
         if new:
             self.memory.remember(*key, told)
 
-    def _kept(self, key: tuple[str, str]) -> deque[Args]:
+    def _granted_calls(self, key: tuple[str, str]) -> deque[Args]:
         """Also of earlier runs."""
         assert self.memory is not None  # noqa: S101
         if key not in self._granted:
@@ -142,7 +142,7 @@ class Permissions:
 
     # ------------------------------------------------------------ what was refused
 
-    def of_call(self, error: MigrationError, method: str, params: Args, via: int) -> MigrationError:
+    def judge_call(self, error: MigrationError, method: str, params: Args, via: int) -> MigrationError:
         """What the refusal of a whole request means."""
         if error.code == PAGE_403:
             return self._page(error, via)
@@ -151,11 +151,11 @@ class Permissions:
         if method == "batch":  # it needs no permission of its own
             return self._everything(error, via)
         try:
-            return self._judged(error, method, [params], via) or error
+            return self._judge(error, method, [params], via) or error
         except GateUnmet as stop:
             return stop
 
-    def of_batch(self, done: Sequence[Done], via: int) -> Mapping[int, MigrationError]:
+    def judge_batch(self, done: Sequence[Done], via: int) -> Mapping[int, MigrationError]:
         """What to say instead of single errors. Raises GateUnmet when the webhook has lost what it was granted. Where
         a call is answered after one that was refused, only records are refused."""
         for one in done:
@@ -168,18 +168,18 @@ class Permissions:
             error = last[method].error
             assert error is not None  # noqa: S101
             refused = [place for place, one in enumerate(done) if one.method == method and one.error]
-            judged = self._judged(error, method, [done[place].params for place in refused], via)
+            judged = self._judge(error, method, [done[place].params for place in refused], via)
             if judged is not None:
                 instead |= dict.fromkeys(refused, judged)
         return instead
 
-    def _judged(self, error: MigrationError, method: str, refused: Sequence[Args], via: int) -> Refused | None:
+    def _judge(self, error: MigrationError, method: str, refused: Sequence[Args], via: int) -> Refused | None:
         """None where only records are refused. Raises GateUnmet."""
         proof = self._prove(error, method, refused, via)
         if proof is _Proof.GRANTED:
             return None
-        if proof is _Proof.LOST or self._had_scope(error, method, via):
-            raise self._lost(error, method, via)
+        if proof is _Proof.LOST or self._is_scope_granted(error, method, via):
+            raise self._scope_lost_error(error, method, via)
         if self._refuses_everything(via):
             raise self._everything(error, via)
         if isinstance(error, GateUnmet) or self.memory is None:
@@ -196,23 +196,23 @@ class Permissions:
         if self.memory is None:
             return _Proof.UNKNOWN
         of_record = "scope" not in error.code.lower()  # a scope is never missing for one record only
-        key, closed = (self._tag(via), method), set(map(_spelled, refused)) if of_record else ()
+        key, closed = (self._tag(via), method), set(map(_encode_params, refused)) if of_record else ()
         with self._lock:
-            kept = self._kept(key)
-            others = [params for params in kept if _spelled(params) not in closed]
+            kept = self._granted_calls(key)
+            others = [params for params in kept if _encode_params(params) not in closed]
             if len(others) < len(kept):
                 self._granted[key] = deque(others, maxlen=_KEPT)
         for params in reversed(others):
-            if not self._refused(method, params, via):
+            if not self._refuse(method, params, via):
                 return _Proof.GRANTED
         if len(others) >= (_OTHERS if of_record else 1):
             return _Proof.LOST
         return _Proof.WEAK if others else _Proof.UNKNOWN
 
     def _refuses_everything(self, via: int) -> bool:
-        return all(self._refused(method, {}, via) for method in self.probes)
+        return all(self._refuse(method, {}, via) for method in self.probes)
 
-    def _refused(self, method: str, params: Args, via: int) -> bool:
+    def _refuse(self, method: str, params: Args, via: int) -> bool:
         error = self._ask(method, params, via)
         if error is not None and error.code == PAGE_403:
             raise self._page(error, via)
@@ -227,22 +227,22 @@ class Permissions:
             before = len(known)
             for params in calls:
                 if len(known) < _ENOUGH:
-                    known.add(_spelled(params))
+                    known.add(_encode_params(params))
             return before, len(known)
 
-    def _had_scope(self, error: MigrationError, method: str, via: int) -> bool:
+    def _is_scope_granted(self, error: MigrationError, method: str, via: int) -> bool:
         return "scope" in error.code.lower() and scope_of(method) in self._scopes.get(self._tag(via), ())
 
     def _page(self, error: MigrationError, via: int) -> MigrationError:
         """A firewall may dislike one request, or keep this machine out."""
         answers = (self._ask(probe, {}, via) for probe in self.probes)
         if any(answer is None or answer.code != PAGE_403 for answer in answers):
-            return _own(error)
-        return self._blocked(via)
+            return _own_error(error)
+        return self._blocked_error(via)
 
     # ------------------------------------------------------------ sentences
 
-    def _blocked(self, via: int) -> GateUnmet:
+    def _blocked_error(self, via: int) -> GateUnmet:
         who, gate, _ = self._caller(via)
         text = say("gate.address_blocked", who=who)
         hint = say("gate.address_blocked_fix", again=AGAIN)
@@ -254,41 +254,43 @@ class Permissions:
         hint = say("gate.access_lost_fix", again=AGAIN)
         return GateUnmet(gate, text, code=LOST, hint=hint)
 
-    def _lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
+    def _scope_lost_error(self, error: MigrationError, method: str, via: int) -> GateUnmet:
         everything = method in self.probes or self._refuses_everything(via)
         return self._everything(error, via) if everything else self._method_lost(error, method, via)
 
     def _method_lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
         who, gate, _ = self._caller(via)
         text = say("gate.method_lost", method=method, who=who, code=error.code)
-        return GateUnmet(gate, text, code=LOST, hint=say("gate.method_lost_fix", scope=_tick(method), again=AGAIN))
+        return GateUnmet(
+            gate, text, code=LOST, hint=say("gate.method_lost_fix", scope=_scope_hint(method), again=AGAIN)
+        )
 
     def _refusal(self, error: MigrationError, method: str, via: int, *, sure: bool) -> Refused:
         who, gate, _ = self._caller(via)
         text = say("gate.method_refused", method=method, who=who, code=error.code)
-        hint = say("gate.method_refused_fix", scope=_tick(method), again=AGAIN)
+        hint = say("gate.method_refused_fix", scope=_scope_hint(method), again=AGAIN)
         stop = GateUnmet(gate, text, code=FORBIDDEN, hint=hint)
         return (Forbidden if sure else Refused)(error.message, code=error.code, hint=error.hint, gate=stop)
 
 
-def _own(error: MigrationError) -> MigrationError:
+def _own_error(error: MigrationError) -> MigrationError:
     """Others are answered, so this request is to blame."""
     if isinstance(error, Transient):
         error.own = True
     return error
 
 
-def _tick(method: str) -> str:
+def _scope_hint(method: str) -> str:
     scope = scope_of(method)
     return say("gate.add_scope", scope=scope) if scope else say("gate.check_scopes")
 
 
-def _spelled(params: Args) -> bytes:
+def _encode_params(params: Args) -> bytes:
     """The same before and after it was stored."""
     return msgspec.json.encode(params)
 
 
-def repeatable(method: str, text: str) -> bool:
+def is_repeatable(method: str, text: str) -> bool:
     """A command that refers to another one's result means nothing by itself."""
     return "%24" not in text and method != "batch"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from b24migrate.ports import QUOTA, Clock, RegisterRow, Store
-from b24migrate.ports.quota import Quota, opened, written
+from b24migrate.ports.quota import Quota, decode_quota, encode_quota
 
 T = TypeVar("T")
 How = Callable[[Quota, float], tuple[Quota, T]]
@@ -63,9 +63,9 @@ class SharedLedger:
         while True:
             with self._lock:
                 row = self._store.read(QUOTA, self._host) or RegisterRow(self._host, {})
-                before = opened(row)
+                before = decode_quota(row)
                 after, result = how(before, self._now(before))
-                if after == before or self._store.swap(QUOTA, row._replace(values=written(after))):
+                if after == before or self._store.swap(QUOTA, row._replace(values=encode_quota(after))):
                     self.seen = after
                     return result
             self._clock.sleep(self._chance.uniform(0.0, wait_s))

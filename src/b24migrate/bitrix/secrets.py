@@ -29,14 +29,14 @@ class Redactor:
                 key=lambda one: (-len(one.text), one.text),
             )
 
-    def knows_as_much_as(self, other: Redactor) -> bool:
+    def covers(self, other: Redactor) -> bool:
         return [one.text for one in self._secrets] == [one.text for one in other._secrets]
 
     def redact(self, text: str) -> str:
         """For people: the secret's place is taken by the first digits of its hash."""
-        return revise(text, self._redacted) if self._secrets else text
+        return revise(text, self._redact) if self._secrets else text
 
-    def _redacted(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         for secret in self._secrets:
             if secret.text in text:
                 text = secret.in_text(text)

@@ -95,14 +95,14 @@ class Tokens:
                 if pair.access and pair.access != stale:
                     return pair.access
                 # However far the clock of the holder is ahead, nobody needs longer.
-                held = self._held(row, over=self._portal.clock.monotonic() - since > HELD_S)
+                held = self._claim_row(row, over=self._portal.clock.monotonic() - since > HELD_S)
                 if held is not None:
                     return self._renew(held, pair)
                 self._portal.clock.sleep(LOOK_S)
 
     def _renew(self, held: RegisterRow, pair: Pair) -> str:
         try:
-            fresh = self._asked(pair.refresh)
+            fresh = self._ask(pair.refresh)
         except MigrationError as error:
             self._store.swap(TOKENS, held._replace(values={**held.values, "Holder": "", "HeldUntilUtc": ""}))
             other = self._newest(self._row())
@@ -131,7 +131,7 @@ class Tokens:
         self._last = said
         return said
 
-    def _held(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
+    def _claim_row(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
         """The row as ours alone, or None when it is somebody else's. `over`: his time is, whatever the row says."""
         now = self._portal.clock.now()
         if row.values.get("Holder") and not over and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
@@ -145,7 +145,7 @@ class Tokens:
 
     # ------------------------------------------------------------ the authorization server
 
-    def _asked(self, refresh: str) -> Pair:
+    def _ask(self, refresh: str) -> Pair:
         query = {
             "grant_type": "refresh_token",
             "client_id": self._keys.client_id,
@@ -163,14 +163,14 @@ class Tokens:
                 timeout=urllib3.Timeout(connect=CONNECT_S, read=READ_S),
                 most=LARGEST_ANSWER,
             )
-            return self._told(status, body)
+            return self._parse(status, body)
         except HTTPError as error:
             failed = error
         # Outside the block, so that no context with an address in it hangs on the error.
         code = "TIMEOUT" if isinstance(failed, NoAnswer) else "UNREACHABLE"
-        raise self._unanswered(say("portal.token_silent", kind=type(failed).__name__), code)
+        raise self._no_answer(say("portal.token_silent", kind=type(failed).__name__), code)
 
-    def _told(self, status: int, body: bytes) -> Pair:
+    def _parse(self, status: int, body: bytes) -> Pair:
         try:
             said: Json = msgspec.json.decode(body)
         except msgspec.DecodeError:
@@ -180,10 +180,10 @@ class Tokens:
             self._portal.redactor.learn(*fresh)
             return fresh
         if isinstance(said, Mapping) and said.get("error") and status < 500:
-            raise self._refused(str(said["error"]), str(said.get("error_description") or ""))
-        raise self._unanswered(say("portal.token_none", status=status), "STRANGE_ANSWER")
+            raise self._refusal(str(said["error"]), str(said.get("error_description") or ""))
+        raise self._no_answer(say("portal.token_none", status=status), "STRANGE_ANSWER")
 
-    def _refused(self, code: str, words: str) -> GateUnmet:
+    def _refusal(self, code: str, words: str) -> GateUnmet:
         who = say("portal.application", client_id=self._keys.client_id)
         text = self._portal.redactor.redact(f"{code} {words}".strip())[:LONGEST_TEXT]
         return GateUnmet(
@@ -193,7 +193,7 @@ class Tokens:
             hint=AGAIN,
         )
 
-    def _unanswered(self, what: str, code: str) -> Transient:
+    def _no_answer(self, what: str, code: str) -> Transient:
         hint = say("portal.token_url_fix")
         return Transient(say("portal.token_server", host=self._host, what=what), code=code, hint=hint)
 

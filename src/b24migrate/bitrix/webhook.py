@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
-from b24migrate.bitrix.hosts import listed, same_owner, split
+from b24migrate.bitrix.hosts import is_listed, same_owner, split_address
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 
@@ -54,13 +54,13 @@ class Webhook:
         belong to different customers, so that the new name has to be given by a person."""
         if location.startswith("/") and not location.startswith("//"):
             return self if location.startswith(self.prefix + "/") else None
-        parts = split(location)
+        parts = split_address(location)
         if parts is None or not parts.path.startswith(self.prefix + "/"):
             return None
         here, there = urlsplit(self.origin), parts.hostname or ""
         if not (parts.scheme == "https" or (parts.scheme == here.scheme and _may_be_asked(parts, self.allow_http))):
             return None
-        if not (same_owner(here.hostname or "", there) or listed(there, hosts)):
+        if not (same_owner(here.hostname or "", there) or is_listed(there, hosts)):
             return None
         return replace(self, origin=f"{parts.scheme}://{parts.netloc}")
 

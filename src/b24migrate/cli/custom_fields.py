@@ -110,7 +110,7 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        rows = field_map.lines(app.context)
+        rows = field_map.field_lines(app.context)
     csv_tables.write(file, field_map.COLUMNS, rows)
     told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))

@@ -62,14 +62,14 @@ def errors(
 def explain(code: str, *, as_json: bool) -> None:
     """What the code means: without a store, so it also works on another machine."""
     from b24migrate.cli.tables import console
-    from b24migrate.entities.names import misspelt
+    from b24migrate.entities.names import unknown_name
     from b24migrate.messages import say
     from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 
     spelled = {known.lower(): known for known in PAGES}
     page = page_of(spelled.get(code.lower(), code))
     if page is UNKNOWN and code.upper() != UNKNOWN.code:
-        raise misspelt(code, say("cli.names.code"), list(PAGES), hint=say("cli.errors.known"))
+        raise unknown_name(code, say("cli.names.code"), list(PAGES), hint=say("cli.errors.known"))
     if as_json:
         told = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.retried, "page": link(page)}
         typer.echo(json.dumps(told, ensure_ascii=False))

@@ -39,7 +39,7 @@ def fidelity(
     """
     from b24migrate.cli.exit_codes import CLEAN, GATE
     from b24migrate.cli.open_app import looking
-    from b24migrate.engine.doctor import patient
+    from b24migrate.engine.doctor import wait_for_limits
     from b24migrate.entities.names import language_name
     from b24migrate.insight import fidelity as fidelities
 
@@ -49,7 +49,7 @@ def fidelity(
     with looking(session, portals=True) as app:
         run_context = app.context
         rules = fidelities.concerning(
-            run_context, patient(run_context.clock, lambda: fidelities.asked(run_context)), app.chosen()
+            run_context, wait_for_limits(run_context.clock, lambda: fidelities.asked(run_context)), app.chosen()
         )
         if accept:
             fidelities.accept(run_context, rules, local_user())

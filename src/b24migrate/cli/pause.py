@@ -15,7 +15,7 @@ from b24migrate.messages.terminal import phrase
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-    from b24migrate.engine.run import Ended
+    from b24migrate.engine.run import RunResult
 
 
 def pause(
@@ -55,7 +55,7 @@ def resume(
     """
     from b24migrate.cli.run_plan import conduct, told
 
-    def act(app: App, tick: Callable[[], None]) -> Ended:
+    def act(app: App, tick: Callable[[], None]) -> RunResult:
         return app.runner.resume(on_diagnosis=told(app), tick=tick)
 
     raise typer.Exit(conduct(context.obj, act, as_json=as_json, metrics_port=metrics_port, verify_all=full))

@@ -13,7 +13,7 @@ from b24migrate.messages.terminal import phrase
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-    from b24migrate.engine.run import Ended
+    from b24migrate.engine.run import RunResult
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 
@@ -41,14 +41,14 @@ def retry(
     known = catalog()
     names = [entity_name(name, known) for name in entity or []]
 
-    def act(app: App, tick: Callable[[], None]) -> Ended | None:
+    def act(app: App, tick: Callable[[], None]) -> RunResult | None:
         from b24migrate.engine import requeue
 
-        renewed = requeue.renew(app.context, names or [one.name for one in app.catalog.entities], code)
+        renewed = requeue.requeue(app.context, names or [one.name for one in app.catalog.entities], code)
         if not as_json:
             parts = {"record": renewed.records, "file": renewed.files, "other part": renewed.parts}
             said = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)
             typer.echo(phrase("cli.retry.queued", said=said) if renewed else phrase("cli.retry.nothing"))
-        return requeue.take_up(app.runner, renewed, tick) if renewed else None
+        return requeue.run_requeued(app.runner, renewed, tick) if renewed else None
 
     raise typer.Exit(conduct(session, act, as_json=as_json))

@@ -109,12 +109,12 @@ def custom_fields(context: typer.Context, entity: One, as_json: AsJson = False) 
 
 def _phases(names: list[str]) -> tuple[str, ...]:
     """In their order, whatever order they are named in."""
-    from b24migrate.entities.names import misspelt
+    from b24migrate.entities.names import unknown_name
     from b24migrate.model.streams import PHASES
 
     for name in names:
         if name not in PHASES:
-            raise misspelt(name, "phase", PHASES)
+            raise unknown_name(name, "phase", PHASES)
     return tuple(phase for phase in PHASES if phase in names)
 
 

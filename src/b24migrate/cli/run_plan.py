@@ -24,12 +24,12 @@ from b24migrate.model.records import Json
 if TYPE_CHECKING:
     from b24migrate.app import App
     from b24migrate.engine.diagnosis import Diagnosis
-    from b24migrate.engine.run import Ended
+    from b24migrate.engine.run import RunResult
 
 TICK_S = 0.4
 LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
 COUNTED_AFTERWARDS = 100_000  # records of a stream: seconds; more are counted when somebody asks for it
-Act = Callable[["App", Callable[[], None]], "Ended | None"]
+Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 
 def conduct(
@@ -77,7 +77,7 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
     """The named entities (none: those that the configuration wants) through the phases (none: all)."""
     from b24migrate.model.streams import PHASES
 
-    def act(app: App, tick: Callable[[], None]) -> Ended:
+    def act(app: App, tick: Callable[[], None]) -> RunResult:
         return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=told(app), tick=tick)
 
     return act

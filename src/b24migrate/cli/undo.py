@@ -21,7 +21,7 @@ from b24migrate.model.records import Json
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-    from b24migrate.engine.undo import Rehearsal, Scope
+    from b24migrate.engine.undo import DryRun, Scope
 
 WORD = "undo"
 NOTHING = say("cli.undo.nothing")
@@ -112,19 +112,19 @@ class Undoing:
 
     def undo(self, names: list[str], run: str, *, ask: Callable[[], str], dry_run: bool, same_box: bool) -> int:
         from b24migrate.engine.undo import (
-            Rehearsal,
-            Taking,
+            DryRun,
+            Undo,
+            find_scope,
             refuse_busy,
             refuse_other_target,
             refuse_strange_box,
-            scope_of,
         )
 
-        scope = scope_of(self._context, names, run)
+        scope = find_scope(self._context, names, run)
         refuse_busy(self._context)
         if not same_box:
             refuse_other_target(self._context)
-        rehearsal = Rehearsal(self._context, scope, self._say)
+        rehearsal = DryRun(self._context, scope, self._say)
         try:
             self._rehearse(rehearsal, listed=dry_run)
         except KeyboardInterrupt:
@@ -138,7 +138,7 @@ class Undoing:
         self._show(scope, rehearsal)
         if why := ask():
             return self._end(scope, rehearsal, exit_codes.GATE, why, shown=True)
-        taking = Taking(self._context, scope, rehearsal, self._say)
+        taking = Undo(self._context, scope, rehearsal, self._say)
         try:
             taking.take()
         except KeyboardInterrupt:
@@ -151,7 +151,7 @@ class Undoing:
         code = exit_codes.FINDINGS if taking.kept else exit_codes.CLEAN
         return self._end(scope, rehearsal, code, self._verdict(taking.kept), done=True)
 
-    def _rehearse(self, rehearsal: Rehearsal, *, listed: bool) -> None:
+    def _rehearse(self, rehearsal: DryRun, *, listed: bool) -> None:
         from b24migrate.engine.undo import COLUMNS
         from b24migrate.report import csv_tables
 
@@ -177,7 +177,7 @@ class Undoing:
         return say("cli.undo.except", kept=kept)
 
     def _end(
-        self, scope: Scope, told: Rehearsal, code: int, message: str, *, done: bool = False, shown: bool = False
+        self, scope: Scope, told: DryRun, code: int, message: str, *, done: bool = False, shown: bool = False
     ) -> int:
         if self._as_json:
             typer.echo(self._redact(json.dumps(self._json(scope, told, code, message, done), ensure_ascii=False)))
@@ -187,29 +187,29 @@ class Undoing:
         typer.echo(message)
         return code
 
-    def _json(self, scope: Scope, told: Rehearsal, code: int, message: str, done: bool) -> dict[str, Json]:
-        from b24migrate.engine.undo import dependants, leftovers
+    def _json(self, scope: Scope, told: DryRun, code: int, message: str, done: bool) -> dict[str, Json]:
+        from b24migrate.engine.undo import count_dependants, count_leftovers
 
         tallies = list(told.tallies.values())
         return {
             "done": done,
             "run": scope.window.run if scope.window else "",
             "streams": [one.to_json() for one in tallies if one.ours or one.not_ours or one.other_runs],
-            "dependants": dependants(self._context, scope),
-            "stays": leftovers(self._context, scope, tallies)._asdict(),
+            "dependants": count_dependants(self._context, scope),
+            "stays": count_leftovers(self._context, scope, tallies)._asdict(),
             "exit_code": code,
             "message": message,
         }
 
-    def _show(self, scope: Scope, told: Rehearsal, *, done: bool = False) -> None:
+    def _show(self, scope: Scope, told: DryRun, *, done: bool = False) -> None:
         from b24migrate.cli.undo_tables import print_undo
-        from b24migrate.engine.undo import dependants, leftovers
+        from b24migrate.engine.undo import count_dependants, count_leftovers
 
         if self._as_json:
             return
         tallies = list(told.tallies.values())
-        left = leftovers(self._context, scope, tallies)
-        print_undo(tallies, dependants(self._context, scope), left, self._redact, done=done)
+        left = count_leftovers(self._context, scope, tallies)
+        print_undo(tallies, count_dependants(self._context, scope), left, self._redact, done=done)
 
     def _say(self, line: str) -> None:
         if not self._as_json:

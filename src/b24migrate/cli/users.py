@@ -32,7 +32,7 @@ def export(
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        rows = list(user_map.people(app.context))
+        rows = list(user_map.list_people(app.context))
     csv_tables.write(file, user_map.COLUMNS, rows)
     told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else phrase("cli.users.written", count=len(rows), file=file))

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import ValidationError
 
-from b24migrate.bitrix.hosts import split
+from b24migrate.bitrix.hosts import split_address
 from b24migrate.bitrix.webhook import is_loopback, parse_webhook
 from b24migrate.config import names
 from b24migrate.config.environment import variables
@@ -248,7 +248,7 @@ def _webhook(text: str, key: KeyPath, places: Places, *, allow_http: bool) -> st
 
 
 def _portal_url(url: str, places: Places) -> None:
-    parts = split(url)
+    parts = split_address(url)
     if url and (parts is None or parts.scheme not in ("http", "https")):
         raise complain(places, ("target", "portal_url"), say("settings.no_url"))
 

@@ -18,7 +18,7 @@ def remember_target(store: Store, origin: str) -> None:
             return
 
 
-def targets(store: Store) -> list[str]:
+def target_origins(store: Store) -> list[str]:
     return _origins(store.read(ANALYSIS, _KEY))
 
 

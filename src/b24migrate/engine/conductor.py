@@ -42,7 +42,7 @@ class Conductor:
     def __init__(self, context: RunContext, plan: Plan, *, coverage: float) -> None:
         self._context = context
         self._plan = plan
-        self._phases = steps(plan.phases)
+        self._phases = all_steps(plan.phases)
         self._coverage = coverage
         self._states = AllStates(context.store)
         self._entities = [entity for entity in context.entities if entity.name in plan.entities]
@@ -57,7 +57,7 @@ class Conductor:
         those that rest on a reading which is no longer the right one: what it brought may lack something."""
         for entity in self._entities:
             state = self._states.read(entity.name)
-            stale = continued and state.phase("get").state != PENDING and self._reads_otherwise(entity, state)
+            stale = continued and state.phase("get").state != PENDING and self._is_reading_outdated(entity, state)
             after = self._phases.index("get") if stale and "get" in self._phases else len(self._phases)
             for place in reversed(range(len(self._phases))):  # get at last: until then it can be seen that it is stale
                 phase = self._phases[place]
@@ -68,20 +68,20 @@ class Conductor:
             if not continued:
                 self._states.change(entity.name, lambda before: replace(before, notes=()))
 
-    def _readings(self, entity: Entity) -> dict[str, Json]:
+    def _describe_readings(self, entity: Entity) -> dict[str, Json]:
         return {
-            stream.name: ", ".join(map(_way, (self._context.reading(stream), *stream.more)))
+            stream.name: ", ".join(map(_describe_reading, (self._context.reading(stream), *stream.more)))
             for stream in (*entity.aids, *entity.streams)
         }
 
-    def _reads_otherwise(self, entity: Entity, state: EntityState) -> bool:
+    def _is_reading_outdated(self, entity: Entity, state: EntityState) -> bool:
         """Earlier versions did not keep how they read; what they took for missing was not always missing, and they
         walked upwards, past most of it (bitrix24-rest-1 §D5)."""
         known = state.counts.get(READINGS)
         if known is None:
             readings = [one for stream in (*entity.aids, *entity.streams) for one in (*stream.read, *stream.more)]
             return any(one.without or _walks_down(one) for one in readings)
-        return bool(known != self._readings(entity))
+        return bool(known != self._describe_readings(entity))
 
     # ------------------------------------------------------------ steps
 
@@ -91,24 +91,24 @@ class Conductor:
         job that was done; as long as its phase goes on, it has changed nothing for other entities."""
         with self._lock:
             entity, phase = self._tasks.get(scope, (None, ""))
-            if entity is not None and self._goes_on(entity, phase):
+            if entity is not None and self._advance_phase(entity, phase):
                 return False
-            self._look()
+            self._refresh_states()
             while self._advance_all():
-                self._look()
-            return all(self._at_its_end(entity) for entity in self._entities)
+                self._refresh_states()
+            return all(self._is_at_end(entity) for entity in self._entities)
 
     def is_over(self) -> bool:
         """Whether the plan is at its end, as it stands."""
         with self._lock:
             self._states.look()
-            return all(self._at_its_end(entity) for entity in self._entities)
+            return all(self._is_at_end(entity) for entity in self._entities)
 
-    def _look(self) -> None:
-        self._stay()
+    def _refresh_states(self) -> None:
+        self._stop_if_dismissed()
         self._states.look()
 
-    def _stay(self) -> None:
+    def _stop_if_dismissed(self) -> None:
         """Before every change: one of them may take minutes, where the table is long and far away."""
         stop_if_dismissed(self._context.store, self._context.run)
 
@@ -118,22 +118,22 @@ class Conductor:
         for entity in self._entities:
             while self._advance(entity):
                 changed = True
-                self._stay()
+                self._stop_if_dismissed()
         return changed
 
-    def _goes_on(self, entity: Entity, phase: str) -> bool:
-        self._stay()
+    def _advance_phase(self, entity: Entity, phase: str) -> bool:
+        self._stop_if_dismissed()
         self._states.forget(entity.name)
         while self._states.read(entity.name).phase(phase).state == RUNNING:
             if not self._advance(entity):
                 return True
-            self._stay()
+            self._stop_if_dismissed()
         return False
 
     def idle(self, scope: str) -> bool:
         return self._context.queue.open(scope) == 0
 
-    def _at_its_end(self, entity: Entity) -> bool:
+    def _is_at_end(self, entity: Entity) -> bool:
         state = self._states.read(entity.name)
         phases = [state.phase(phase).state for phase in self._phases]
         return any(one in STUCK for one in phases) or all(one in ENDED for one in phases)
@@ -148,33 +148,33 @@ class Conductor:
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
     def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        if any(gates.waits_for(self._context, self._plan, self._states, entity, phase)):
+        if any(gates.find_awaited(self._context, self._plan, self._states, entity, phase)):
             return False
         analysis = analyses.load(self._context.store)
-        skipped = self._skips(entity, phase)
+        skipped = self._reason_to_skip(entity, phase)
         if skipped is not None:
             if skipped:
                 self._context.note(entity.name, skipped)
-            return self._turn(state, phase, PhaseState(SKIPPED, message=skipped))
-        closed = gates.unmet(
+            return self._change_once(state, phase, PhaseState(SKIPPED, message=skipped))
+        closed = gates.find_unmet(
             self._context, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage
         )
         if closed is not None:
-            return self._turn(state, phase, PhaseState(BLOCKED, message=closed.sentence))
+            return self._change_once(state, phase, PhaseState(BLOCKED, message=closed.sentence))
         if phase == "get":
-            state = _next_pass(state, self._readings(entity))
-        return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
+            state = _next_pass(state, self._describe_readings(entity))
+        return self._change_once(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
 
-    def _turn(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+    def _change_once(self, state: EntityState, phase: str, after: PhaseState) -> bool:
         """Once, by whoever comes first: what somebody else has begun or ended is not begun or ended again."""
         if self._swap(state, phase, after):
             self._tell(state.name, phase, after)
         return True
 
-    def _skips(self, entity: Entity, phase: str) -> str | None:
+    def _reason_to_skip(self, entity: Entity, phase: str) -> str | None:
         """Why a phase is left out ("" = it has nothing to do); None when it is not."""
         if phase == FINAL:
-            return None if gates.finalizer(self._context, self._plan, self._states) is entity else ""
+            return None if gates.find_finalizer(self._context, self._plan, self._states) is entity else ""
         if not phase.startswith("custom-fields"):
             return None
         custom = entity.custom_fields
@@ -197,14 +197,14 @@ class Conductor:
             return self._end(state, phase, FAILED, message)
         now = state.phase(phase)
         while now.stage < len(planned):
-            jobs, now = self._jobs(planned[now.stage], scope, now)
+            jobs, now = self._next_jobs(planned[now.stage], scope, now)
             if jobs:
                 return self._put(state, phase, jobs, now)
             now = replace(now, stage=now.stage + 1, seeded=False, memo={})
-            self._stay()
+            self._stop_if_dismissed()
         return self._finish(entity, state.with_phase(phase, now), phase)
 
-    def _jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
+    def _next_jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
         """What is to be done of the stage, and its state when that is on the queue; nothing when it is over."""
         if not now.seeded:
             jobs, now = stage.seed(self._context, scope), replace(now, seeded=True)
@@ -230,7 +230,9 @@ class Conductor:
     def _end(self, state: EntityState, phase: str, how: str, message: str) -> bool:
         """Once, by whoever finishes last; never by somebody who looked before the phase was begun anew."""
         finished = utc_text(self._context.clock.now())
-        return self._turn(state, phase, replace(state.phase(phase), state=how, finished=finished, message=message))
+        return self._change_once(
+            state, phase, replace(state.phase(phase), state=how, finished=finished, message=message)
+        )
 
     # ------------------------------------------------------------ writing
 
@@ -248,21 +250,21 @@ class Conductor:
             self._context.tell(PhaseChanged(entity, phase, after.state, after.message))
 
 
-def with_late(phases: Sequence[str]) -> list[str]:
+def add_late(phases: Sequence[str]) -> list[str]:
     """With the second pass where there is a first one."""
     return [one for phase in phases for one in ((phase, LATE) if phase == "set" else (phase,))]
 
 
-def steps(phases: Sequence[str]) -> list[str]:
+def all_steps(phases: Sequence[str]) -> list[str]:
     """All that an entity goes through: also what follows the last second pass."""
-    return [one for phase in with_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
+    return [one for phase in add_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
 
 
 def _walks_down(reading: Reading) -> bool:
     return isinstance(reading, PerParent) and isinstance(reading.paging, Backward)
 
 
-def _way(reading: Reading) -> str:
+def _describe_reading(reading: Reading) -> str:
     return f"{reading.method} down" if _walks_down(reading) else reading.method
 
 

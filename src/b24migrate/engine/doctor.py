@@ -75,35 +75,35 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 
 
 def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
-    needs = _asked_for(entities)
+    needs = _methods_to_call(entities)
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
     commands += [Command(name, params) for name, params in needs.items()]
     try:
-        answers = patient(clock, lambda: source.batch(commands))
+        answers = wait_for_limits(clock, lambda: source.batch(commands))
     except MigrationError as error:
-        return [refused("source", error, "auth.cloud")], Facts()
+        return [refusal_check("source", error, "auth.cloud")], Facts()
     said = dict(zip(PROBES, answers, strict=False))
-    checks = [_reached(said)]
-    checks += _clock(_value(said["server.time"]), timezone, clock)
-    admin = _admin(_value(said["profile"]), _value(said["user.admin"]))
+    checks = [_check_reached(said)]
+    checks += _clock(_decode(said["server.time"]), timezone, clock)
+    admin = _admin(_decode(said["profile"]), _decode(said["user.admin"]))
     checks.append(_admin_check(admin))
-    scopes = _scopes(_value(said["scope"]))
+    scopes = _scopes(_decode(said["scope"]))
     for entity in entities:
         checks += _scope_checks(entity, scopes)
         if admin is False and entity.needs_admin:
-            checks.append(_incomplete(entity))
+            checks.append(_incomplete_check(entity))
     unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
-        checks += _other_webhook(source, via, entities, clock, unfit)
+        checks += _check_other_webhook(source, via, entities, clock, unfit)
     told, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
-    found = {name: _exists(_value(one), call) for name, one, call in zip(needs, told, called, strict=True)}
+    found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, told, called, strict=True)}
     methods = {name: exists for name, exists in found.items() if exists is not None}
     granted = tuple(sorted(scopes)) if scopes is not None else None
     return checks, Facts(granted, admin, methods, unfit=unfit, called=True)
 
 
-def _reached(said: Mapping[str, Answer]) -> Check:
+def _check_reached(said: Mapping[str, Answer]) -> Check:
     """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
     if any(answer.error is None for answer in said.values()):
         return Check(say("doctor.name.source"), True, say("doctor.reached"))
@@ -147,7 +147,7 @@ def _admin(profile: Json, user_admin: Json) -> bool | None:
     return user_admin if isinstance(user_admin, bool) else None
 
 
-def _incomplete(entity: Entity) -> Check:
+def _incomplete_check(entity: Entity) -> Check:
     """A list with gaps that nobody can see is the one thing that must not happen."""
     message = say("doctor.incomplete", entity=entity.name)
     fix = say("doctor.admin_fix")
@@ -195,16 +195,16 @@ def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Che
             yield Check(name, False, message, say("doctor.optional_fix", scope=scope), "", entity.name)
 
 
-def _other_webhook(
+def _check_other_webhook(
     source: Source, via: int, entities: Sequence[Entity], clock: Clock, unfit: dict[str, str]
 ) -> list[Check]:
     """What is read through every webhook needs its scopes on every webhook."""
     name = say("doctor.name.webhook", user=source.owners[via])
     try:
-        answer = patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
+        answer = wait_for_limits(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
     except MigrationError as error:
-        return [refused(name, error, "auth.cloud")]
-    scopes = _scopes(_value(answer))
+        return [refusal_check(name, error, "auth.cloud")]
+    scopes = _scopes(_decode(answer))
     checks = [Check(name, True, say("doctor.accepted"))]
     for entity in (one for one in entities if one.every_webhook and scopes is not None):
         missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in (scopes or ()))
@@ -216,7 +216,7 @@ def _other_webhook(
     return checks
 
 
-def _asked_for(entities: Sequence[Entity]) -> dict[str, Args]:
+def _methods_to_call(entities: Sequence[Entity]) -> dict[str, Args]:
     """The methods on which it depends how a stream is read, each with the parameters of a cheap call."""
     streams = [(entity, stream) for entity in entities for stream in (*entity.aids, *entity.streams)]
     readings = [(entity, reading) for entity, stream in streams for reading in (*stream.read, *stream.more)]
@@ -239,7 +239,7 @@ def _exists(told: Json, called: Answer) -> bool | None:
     return exists if isinstance(exists, bool) else None
 
 
-def _value(answer: Answer) -> Json:
+def _decode(answer: Answer) -> Json:
     """What a probe said; None where it failed or said nothing that can be read."""
     if answer.error is not None or answer.result is None:
         return None
@@ -254,13 +254,13 @@ def _value(answer: Answer) -> Json:
 
 def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], TargetInfo | None]:
     try:
-        info = patient(clock, target.info)
+        info = wait_for_limits(clock, target.info)
     except Permanent as error:
         fix = WITHOUT_MODULE
         message = say("doctor.unserved", why=error.message)
         return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True, code=error.code)], None
     except MigrationError as error:
-        return [refused("target", error, "auth.target")], None
+        return [refusal_check("target", error, "auth.target")], None
     if info.contract != CONTRACT:
         message = say("doctor.contract", contract=info.contract, own=CONTRACT)
         fix = say("doctor.contract_fix")
@@ -268,11 +268,11 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
     checks = [Check(say("doctor.name.target"), True, say("doctor.answers", server=info.server))]
     told = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
     behind = {entity.name for entity, one in told if not one.ok}  # what is said of them is said below
-    checks += [one for entity in entities if not (one := _served(entity, info)).ok or entity.name not in behind]
+    checks += [one for entity in entities if not (one := _check_served(entity, info)).ok or entity.name not in behind]
     return [*checks, *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in told)], info
 
 
-def _served(entity: Entity, info: TargetInfo) -> Check:
+def _check_served(entity: Entity, info: TargetInfo) -> Check:
     gate = f"auth.target.import.{entity.name}"
     name = say("doctor.name.import", entity=entity.name)
     if entity.wire in info.lacks:
@@ -287,7 +287,7 @@ def _served(entity: Entity, info: TargetInfo) -> Check:
 # ---------------------------------------------------------------- both
 
 
-def refused(name: str, error: MigrationError, gate: str) -> Check:
+def refusal_check(name: str, error: MigrationError, gate: str) -> Check:
     """An end that does not answer is no gate: it stops with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
     known = name in ("source", "target")
@@ -306,10 +306,10 @@ def refused(name: str, error: MigrationError, gate: str) -> Check:
     return Check(shown, False, message, fix, "" if away else gate, fatal=True, code=error.code)
 
 
-def tested(target: Target, clock: Clock) -> list[Check]:
+def run_selftest(target: Target, clock: Clock) -> list[Check]:
     """What the box says after it has tried itself. Warnings at most: what is not kept, a run wants accepted."""
     try:
-        tried = patient(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
+        tried = wait_for_limits(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
     except MigrationError as error:
         message = say("doctor.selftest_unfinished", why=error.message)
         return [Check(SELFTEST, False, message, say("doctor.selftest_again"), code=error.code)]
@@ -321,7 +321,9 @@ def tested(target: Target, clock: Clock) -> list[Check]:
     ]
 
 
-def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf, attempts: int = len(DELAYS_S)) -> Said:
+def wait_for_limits(
+    clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf, attempts: int = len(DELAYS_S)
+) -> Said:
     """Three attempts; a limit of the portal is waited for, in all no longer than `most_s`."""
     limits = 0
     failures = 0

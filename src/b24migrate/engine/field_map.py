@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import (
-    chosen,
-    fields_of,
+    field_labels,
+    field_map_rows,
+    field_payload,
     is_excluded,
     is_multiple,
-    label_of,
-    left_behind,
     loaded_code,
-    payload_of,
+    read_source_fields,
+    reason_not_to_copy,
 )
 from b24migrate.engine.phases.custom_fields import target_code as wanted_code
 from b24migrate.messages import join, say
@@ -56,7 +56,7 @@ def compare(context: RunContext, entity: Entity) -> list[Compared]:
     if custom is None:
         return []
     try:
-        fields = fields_of(context, custom)
+        fields = read_source_fields(context, custom)
     except GateUnmet as closed:
         if closed.code != "insufficient_scope":
             raise
@@ -65,8 +65,8 @@ def compare(context: RunContext, entity: Entity) -> list[Compared]:
         first = context.owner[custom.types].name.replace("_", "-")
         raise Permanent(say("field.types_unread", stream=custom.types), hint=say("field.get_first", entity=first))
     before = {row.key: row.values for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
-    known = Known(context.target.existing_fields(custom), chosen(context, entity.name), before)
-    return [_compared(entity.name, custom, field, known) for field in fields]
+    known = Known(context.target.existing_fields(custom), field_map_rows(context, entity.name), before)
+    return [_compare_field(entity.name, custom, field, known) for field in fields]
 
 
 class Known(NamedTuple):
@@ -77,21 +77,21 @@ class Known(NamedTuple):
     before: Mapping[str, Mapping[str, Json]]
 
 
-def _compared(entity: str, custom: CustomFields, field: Args, known: Known) -> Compared:
+def _compare_field(entity: str, custom: CustomFields, field: Args, known: Known) -> Compared:
     code, kind = str(field["FIELD_NAME"]), str(field.get("USER_TYPE_ID") or "")
     wished = known.wished
-    standing, note = _earlier(known.before.get(code, {}))
+    standing, note = _last_answer(known.before.get(code, {}))
     if is_excluded(code, wished):
         standing, note = "excluded", ""
-    elif why := left_behind(custom, kind):
+    elif why := reason_not_to_copy(custom, kind):
         standing, note = "unsupported", say("field.values_left", why=why)
     elif known.existing is not None and standing != "unsupported":
-        standing, note = _there(wanted_code(code, wished), kind, known.existing)
+        standing, note = _find_on_target(wanted_code(code, wished), kind, known.existing)
     mapped = str(wished[code].values.get("TargetField") or "") if code in wished else ""
-    return Compared(entity, code, _one_label(label_of(field)), kind, is_multiple(field), standing, mapped, note)
+    return Compared(entity, code, _one_label(field_labels(field)), kind, is_multiple(field), standing, mapped, note)
 
 
-def _there(code: str, kind: str, existing: Mapping[str, str]) -> tuple[str, str]:
+def _find_on_target(code: str, kind: str, existing: Mapping[str, str]) -> tuple[str, str]:
     if code not in existing:
         return "missing", ""
     return (
@@ -101,7 +101,7 @@ def _there(code: str, kind: str, existing: Mapping[str, str]) -> tuple[str, str]
     )
 
 
-def _earlier(row: Mapping[str, Json]) -> tuple[str, str]:
+def _last_answer(row: Mapping[str, Json]) -> tuple[str, str]:
     """What the target answered when it was last asked to make the field: nothing else tells what it has."""
     error = row.get("Error") or ""
     if row.get("State") in ("created", "exists"):
@@ -126,7 +126,7 @@ class FieldLine(NamedTuple):
     included: str
 
 
-def lines(context: RunContext) -> list[FieldLine]:
+def field_lines(context: RunContext) -> list[FieldLine]:
     """Every custom field that was read. Raises GateUnmet when none were."""
     found = [
         FieldLine(
@@ -139,7 +139,7 @@ def lines(context: RunContext) -> list[FieldLine]:
         )
         for entity in context.entities
         if entity.custom_fields is not None
-        for wished in [chosen(context, entity.name)]
+        for wished in [field_map_rows(context, entity.name)]
         for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)
     ]
     if not found:
@@ -160,19 +160,19 @@ class Wish(NamedTuple):
 
 def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
     """Keeps what the file asks for, and returns how many fields it changes. Checks everything before it writes."""
-    known = {(line.entity, line.source_field): line for line in lines(context)}
+    known = {(line.entity, line.source_field): line for line in field_lines(context)}
     mistakes: list[str] = []
-    wishes = list(_wishes(rows, known, mistakes))
-    mistakes += _taken_twice(context, wishes, known)
+    wishes = list(_parse_wishes(rows, known, mistakes))
+    mistakes += _find_duplicates(context, wishes, known)
     if mistakes:
         more = [say("field.more", count=len(mistakes) - MOST_MISTAKES)] if len(mistakes) > MOST_MISTAKES else []
         raise BadConfiguration(join([*mistakes[:MOST_MISTAKES], *more], "\n"), hint=say("field.not_loaded"))
-    changed = [row for wish in wishes if (row := _changed(context, wish)) is not None]
+    changed = [row for wish in wishes if (row := _changed_row(context, wish)) is not None]
     context.store.write(FIELD_MAP, changed)
     return len(changed)
 
 
-def _wishes(
+def _parse_wishes(
     rows: Iterable[Sequence[str]], known: Mapping[tuple[str, str], FieldLine], mistakes: list[str]
 ) -> Iterator[Wish]:
     head = next(iter(rows := iter(rows)), [])
@@ -191,14 +191,14 @@ def _wishes(
             continue
         entity, code, target, word = (row[place].strip() for place in at)
         wish = Wish(number, entity.replace("-", "_"), code, target, word.lower() in YES)
-        if mistake := _mistake(wish, word, known, met):
+        if mistake := _describe_mistake(wish, word, known, met):
             mistakes.append(say("field.line", number=number, mistake=mistake))
         else:
             met[wish.entity, wish.code] = number
             yield wish
 
 
-def _mistake(
+def _describe_mistake(
     wish: Wish, word: str, known: Mapping[tuple[str, str], FieldLine], met: Mapping[tuple[str, str], int]
 ) -> str:
     """The rest of a sentence, with what to do; empty when the line is right."""
@@ -219,12 +219,12 @@ def _mistake(
     return ""
 
 
-def _taken_twice(
+def _find_duplicates(
     context: RunContext, wishes: Sequence[Wish], known: Mapping[tuple[str, str], FieldLine]
 ) -> Iterator[str]:
     """Two fields of one entity, or of one type of it, cannot become one. Those that the file leaves out count too."""
     owners = {
-        (entity.name, row.key): str(payload_of(row).get("OF") or "")
+        (entity.name, row.key): str(field_payload(row).get("OF") or "")
         for entity in context.entities
         for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)
         if entity.custom_fields is not None
@@ -240,7 +240,7 @@ def _taken_twice(
             takers[place] = code
 
 
-def _changed(context: RunContext, wish: Wish) -> RegisterRow | None:
+def _changed_row(context: RunContext, wish: Wish) -> RegisterRow | None:
     """The row to write, if the file says anything new. A field with another target is to be made first. What the target
     itself answered is no choice: a file that was written out and loaded again chooses nothing."""
     key = f"{wish.entity}:{wish.code}"

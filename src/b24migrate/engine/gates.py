@@ -33,7 +33,7 @@ CHANGES = frozenset({"custom-fields-set", "set"})  # what is on the target
 WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
-def unmet(
+def find_unmet(
     context: RunContext, analysis: Analysis, entity: Entity, phase: str, *, planned: Collection[str], coverage: float
 ) -> Unmet | None:
     """The first gate that keeps the mini-task from starting."""
@@ -64,12 +64,16 @@ def unmet(
         fix = say("gate.unserved_fix", wire=entity.wire)
         return Unmet(gate, say("gate.unserved", wire=entity.wire, served=served), fix)
     return next(
-        (found for other in needed(context, entity, planned) if (found := import_completed(context, other, coverage))),
+        (
+            found
+            for other in needed_entities(context, entity, planned)
+            if (found := check_import(context, other, coverage))
+        ),
         None,
     )
 
 
-def needed(context: RunContext, entity: Entity, planned: Collection[str]) -> list[Entity]:
+def needed_entities(context: RunContext, entity: Entity, planned: Collection[str]) -> list[Entity]:
     """People always; other entities when they are in the plan."""
     owners = {context.owner[name].name for name in entity.refers_to if name in context.owner} - {entity.name}
     return [
@@ -77,26 +81,26 @@ def needed(context: RunContext, entity: Entity, planned: Collection[str]) -> lis
     ]
 
 
-def waits_for(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
+def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
     pass waits for all of them: texts and late references name anything. In a limited run they go one after the other,
     and verify last: a get pulls records of others along, and a set that met only some of them would miss the rest. What
     no second pass can change waits for all that texts may name. What follows the last second pass one entity does, and
     the others wait for it."""
     if phase == FINAL:
-        return iter(_before_the_end(context, plan, states, entity))
+        return iter(_unfinished_entities(context, plan, states, entity))
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in context.entities if other is not entity]
     elif plan.test_limit:
         line = sorted(context.entities, key=partial(_is_unchangeable, context))
         others = line[: line.index(entity)]
     else:
-        others = needed(context, entity, plan.entities)
+        others = needed_entities(context, entity, plan.entities)
         if phase == "set" and _is_unchangeable(context, entity):
             others += [
                 other for other in context.entities if other not in others and _is_named(context, plan, other, entity)
             ]
-    return (other for other in others if other.name in plan.entities and still_imports(plan, states, other))
+    return (other for other in others if other.name in plan.entities and is_importing(plan, states, other))
 
 
 def _is_unchangeable(context: RunContext, entity: Entity) -> bool:
@@ -107,38 +111,38 @@ def _is_named(context: RunContext, plan: Plan, other: Entity, by: Entity) -> boo
     """Whether texts may name records of it, and it need not wait itself for those that hold the texts."""
     return any(stream.mentions for stream in other.streams) and by not in (
         other,
-        *needed(context, other, plan.entities),
+        *needed_entities(context, other, plan.entities),
     )
 
 
-def finalizer(context: RunContext, plan: Plan, states: States) -> Entity | None:
+def find_finalizer(context: RunContext, plan: Plan, states: States) -> Entity | None:
     """Who does for all what follows the last second pass: the first that is not stuck before it."""
     before = [*plan.phases[: plan.phases.index("set") + 1], LATE] if "set" in plan.phases else []
     planned = (one for one in context.entities if one.name in plan.entities)
-    return next((one for one in planned if not _stuck(states, one, before)), None)
+    return next((one for one in planned if not _is_stuck(states, one, before)), None)
 
 
-def _before_the_end(context: RunContext, plan: Plan, states: States, entity: Entity) -> list[Entity]:
-    chosen = finalizer(context, plan, states)
+def _unfinished_entities(context: RunContext, plan: Plan, states: States, entity: Entity) -> list[Entity]:
+    chosen = find_finalizer(context, plan, states)
     if chosen is not None and chosen is not entity:
         return [] if states.read(chosen.name).phase(FINAL).state in ENDED | STUCK else [chosen]
     others = [one for one in context.entities if one.name in plan.entities and one is not entity]
     unfinished = [one for one in others if states.read(one.name).phase(LATE).state not in ENDED]
-    return [one for one in unfinished if not _stuck(states, one, [*plan.phases, LATE])]
+    return [one for one in unfinished if not _is_stuck(states, one, [*plan.phases, LATE])]
 
 
-def _stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
+def _is_stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
     state = states.read(entity.name)
     return any(state.phase(phase).state in STUCK for phase in phases)
 
 
-def still_imports(plan: Plan, states: States, other: Entity) -> bool:
+def is_importing(plan: Plan, states: States, other: Entity) -> bool:
     known = states.read(other.name).phases
     phases = {known[phase].state if phase in known else PENDING for phase in plan.phases if phase != "verify"}
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 
-def import_completed(context: RunContext, other: Entity, coverage: float) -> Unmet | None:
+def check_import(context: RunContext, other: Entity, coverage: float) -> Unmet | None:
     gate = f"{other.name}.import.completed"
     fix = say("gate.import_first_fix", name=other.name)
     if States(context.store).read(other.name).phase("set").state != DONE:
@@ -149,11 +153,13 @@ def import_completed(context: RunContext, other: Entity, coverage: float) -> Unm
         if open_records > context.store.pulled_pending(stream.table):
             return Unmet(gate, say("gate.open_records", count=open_records, stream=stream.name), fix)
         if other.matches_users and stream.natural:
-            return too_few(context, gate, stream.name, counts, coverage)
+            return check_coverage(context, gate, stream.name, counts, coverage)
     return None
 
 
-def too_few(context: RunContext, gate: str, stream: str, counts: dict[Status, int], coverage: float) -> Unmet | None:
+def check_coverage(
+    context: RunContext, gate: str, stream: str, counts: dict[Status, int], coverage: float
+) -> Unmet | None:
     retrieved = sum(counts.values()) - context.store.pulled_pending(context.streams[stream].table)
     ok = counts.get(Status.IMPORT_OK, 0)
     if not retrieved or ok / retrieved >= coverage:

@@ -17,7 +17,7 @@ _PROCESSES = Path("/proc/self/ns/pid")  # a container has its own
 
 
 @cache
-def place() -> str:
+def host_id() -> str:
     """Another one after a restart: what was held before comes back when its lease ends."""
     try:
         parts = [socket.gethostname(), _BOOT.read_text()[:8], str(_PROCESSES.readlink())]

@@ -38,7 +38,7 @@ Performer = Callable[[RunContext, Job], Follow]
 PERFORMERS: dict[str, Performer] = {
     "read-fields": custom_fields.read_fields,
     "create-fields": custom_fields.create_fields,
-    "forget": read.forget,
+    "forget": read.forget_last_pass,
     "read": read.read,
     "pack": parent_lanes.pack,
     "prove": read_children.prove,
@@ -51,10 +51,10 @@ PERFORMERS: dict[str, Performer] = {
     "order": order.order,
     "send": send.send,
     "send-in-turn": send.send_in_turn,
-    "learn": target_codes.learn,
+    "learn": target_codes.read_codes,
     "complete": deferred.complete,
     "finalize": finalize.finalize,
-    "forget-findings": verify.forget,
+    "forget-findings": verify.forget_findings,
     "count": verify.count,
     "reconcile": verify.reconcile,
     "sample": verify.sample,
@@ -75,14 +75,14 @@ def perform(context: RunContext, lease: Lease) -> int:
         if error.method:  # an outage is no limit
             context.tell(Waited(job.scope, error.method, bounded(error.wait_s)))
     except Transient as error:
-        again(context, lease, error)
+        retry(context, lease, error)
     except Permanent as error:
         if error.code in UNCLEAR:  # nobody refused anything: the next answer may be as it should be
-            again(context, lease, Transient(error.message, code=error.code, hint=error.hint, own=True))
+            retry(context, lease, Transient(error.message, code=error.code, hint=error.hint, own=True))
         else:
             bury(context, lease, error)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other jobs)
-        again(context, lease, unexpected(context, bug, entity_of(context, job), shown(job)))
+        retry(context, lease, unexpected(context, bug, entity_of(context, job), describe_job(job)))
     return 0
 
 
@@ -91,7 +91,7 @@ def entity_of(context: RunContext, job: Job) -> str:
     return next((one.name for one in context.entities if job.scope in map(one.task, phases)), "")
 
 
-def shown(job: Job) -> str:
+def describe_job(job: Job) -> str:
     """The job in a message: its cursors may be long."""
     text = str(job)
     return text if len(text) <= LONGEST_JOB else f"{text[:LONGEST_JOB]}…"
@@ -106,7 +106,7 @@ def finish(context: RunContext, lease: Lease, follow: Follow) -> int:
     return len(now)
 
 
-def again(context: RunContext, lease: Lease, error: Transient) -> None:
+def retry(context: RunContext, lease: Lease, error: Transient) -> None:
     """Only a failure of the job's own uses up an attempt; the portal's troubles are waited out."""
     job = lease.job
     if not error.own:

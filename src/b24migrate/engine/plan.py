@@ -68,10 +68,10 @@ class Run:
 
 def current(store: Store) -> Run | None:
     row = store.read(RUNS, CURRENT)
-    return _run(row) if row else None
+    return _decode_run(row) if row else None
 
 
-def moment(store: Store) -> int:
+def current_version(store: Store) -> int:
     """How often the current run has changed by now: a pause that comes after is meant for whoever is about to begin."""
     row = store.read(RUNS, CURRENT)
     return row.version if row else 0
@@ -89,15 +89,15 @@ def begin(
     `prepare` gets both before anybody else takes the run for one that is under way. `wished`: the moment at which
     somebody wanted it, if that is a while ago. Raises Paused when it was paused since."""
     row = store.read(RUNS, CURRENT)
-    before = _run(row) if row else None
+    before = _decode_run(row) if row else None
     if row and before and before.state == PAUSED and wished not in (None, row.version):
-        raise paused(before)
+        raise paused_error(before)
     continued = before is not None and before.plan == plan and _is_prepared(store, before)
     if before is None or not continued:
         now = clock.now().replace(microsecond=0)
         run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
-        if not store.swap(RUNS, RegisterRow(CURRENT, _values(run), row.version if row else 0)):
-            raise _another()
+        if not store.swap(RUNS, RegisterRow(CURRENT, _encode_run(run), row.version if row else 0)):
+            raise _starting_error()
     else:
         run = before
     prepare(run, continued)
@@ -112,19 +112,19 @@ def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
     is nothing to pause. One that is paused stays so, also when somebody is just about to go on with it."""
     while True:
         row = store.read(RUNS, CURRENT)
-        found = _run(row) if row else None
+        found = _decode_run(row) if row else None
         if row is None or found is None or not (found.under_way or found.state in (BEGINNING, PAUSED)):
             return None
         when = utc_text(clock.now().replace(microsecond=0))
         said = say("work.paused_by", by=by, when=when) if by else say("work.paused_at", when=when)
         paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
-        if store.swap(RUNS, row._replace(values=_values(paused))):
+        if store.swap(RUNS, row._replace(values=_encode_run(paused))):
             if found.under_way:
                 _record(store, paused)
             return paused
 
 
-def to_resume(store: Store) -> Run:
+def resumable_run(store: Store) -> Run:
     """The run to go on with, whether it is paused, has stopped or is under way. Raises NoRun."""
     found = current(store)
     if found is None:
@@ -135,29 +135,29 @@ def to_resume(store: Store) -> Run:
     return found
 
 
-def dismissal(store: Store, run_id: str) -> Stop | None:
+def find_dismissal(store: Store, run_id: str) -> Stop | None:
     """Why whoever works on the run has to leave: another took its place, and the states of the phases are that one's
     plan's; or it is paused."""
     row = store.read(RUNS, CURRENT) if run_id else None
     if row is None or (row.values["RunId"] == run_id and row.values["State"] != PAUSED):
         return None  # nearly always, and it is asked often
-    found = _run(row)
+    found = _decode_run(row)
     if found.id != run_id:
         return Replaced(
             say("work.replaced", id=found.id, run_id=run_id),
             code="RUN_REPLACED",
             hint=say("work.replaced_fix"),
         )
-    return paused(found)
+    return paused_error(found)
 
 
 def stop_if_dismissed(store: Store, run_id: str) -> None:
     """Raises Replaced or Paused."""
-    if why := dismissal(store, run_id):
+    if why := find_dismissal(store, run_id):
         raise why
 
 
-def paused(run: Run) -> Paused:
+def paused_error(run: Run) -> Paused:
     return Paused(run.message or say("work.paused"), code=ON_PAUSE, hint=say("work.paused_fix"))
 
 
@@ -172,11 +172,11 @@ def _activate(store: Store, run: Run, *, seen: int) -> None:
     while True:
         row = store.read(RUNS, CURRENT)
         if row is None or row.values["RunId"] != run.id:
-            raise _another()
-        found = _run(row)
+            raise _starting_error()
+        found = _decode_run(row)
         if found.state == PAUSED and row.version != seen:
-            raise paused(found)
-        if store.swap(RUNS, row._replace(values=_values(run))):
+            raise paused_error(found)
+        if store.swap(RUNS, row._replace(values=_encode_run(run))):
             return
 
 
@@ -185,12 +185,12 @@ def _record(store: Store, run: Run) -> None:
     before us: so it says what the current one says by now."""
     while True:
         own, row = store.read(RUNS, run.id), store.read(RUNS, CURRENT)
-        values = row.values if row is not None and row.values["RunId"] == run.id else _values(run)
+        values = row.values if row is not None and row.values["RunId"] == run.id else _encode_run(run)
         if store.swap(RUNS, RegisterRow(run.id, values, own.version if own else 0)):
             return
 
 
-def _another() -> Halted:
+def _starting_error() -> Halted:
     return Halted(
         say("work.starting"),
         code=UNDER_WAY,
@@ -203,33 +203,33 @@ def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int,
     ends once: the first says how. Returns how it ended; one that is paused does not end before it goes on."""
     while True:
         row = store.read(RUNS, CURRENT)
-        found = _run(row) if row else None
+        found = _decode_run(row) if row else None
         if row is None or found is None or found.id != run.id or not found.under_way:
             return found if found is not None and found.id == run.id else run
         state = ENDED if complete else ACTIVE
         ended = replace(found, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
-        if store.swap(RUNS, row._replace(values=_values(ended))):
+        if store.swap(RUNS, row._replace(values=_encode_run(ended))):
             _record(store, ended)
             return ended
 
 
-def annul(store: Store, clock: Clock, entities: Collection[str]) -> None:
+def mark_undone(store: Store, clock: Clock, entities: Collection[str]) -> None:
     """What was imported of these is taken back: a run that ended well with one of them is not as it ended any more."""
     while True:
         row = store.read(RUNS, CURRENT)
-        found = _run(row) if row else None
+        found = _decode_run(row) if row else None
         names = [name for name in found.plan.entities if name in entities] if found else []
         if row is None or found is None or found.state != ENDED or not names:
             return
         when = utc_text(clock.now().replace(microsecond=0))
         said = say("work.annulled", when=when, names=", ".join(names))
         annulled = replace(found, exit_code=FINDINGS, message=said)
-        if store.swap(RUNS, row._replace(values=_values(annulled))):
+        if store.swap(RUNS, row._replace(values=_encode_run(annulled))):
             _record(store, annulled)
             return
 
 
-def _run(row: RegisterRow) -> Run:
+def _decode_run(row: RegisterRow) -> Run:
     values = row.values
     return Run(
         str(values["RunId"]),
@@ -242,7 +242,7 @@ def _run(row: RegisterRow) -> Run:
     )
 
 
-def _values(run: Run) -> dict[str, Json]:
+def _encode_run(run: Run) -> dict[str, Json]:
     return {
         "RunId": run.id,
         "Plan": asdict(run.plan),
@@ -257,10 +257,10 @@ def _values(run: Run) -> dict[str, Json]:
 def all_runs(store: Store) -> tuple[Run, ...]:
     """In the order in which they started."""
     rows = [row for row in store.rows(RUNS) if row.key != CURRENT]
-    return tuple(sorted(map(_of_row, rows), key=lambda one: (one.started, one.id)))
+    return tuple(sorted(map(_decode_history, rows), key=lambda one: (one.started, one.id)))
 
 
-def _of_row(row: RegisterRow) -> Run:
+def _decode_history(row: RegisterRow) -> Run:
     said = row.values
     started, finished, message = (said.get(name) or "" for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
     wanted = msgspec.convert(said["Plan"], Plan)

@@ -14,7 +14,7 @@ from functools import partial
 import msgspec
 
 from b24migrate import __version__
-from b24migrate.engine.doctor import patient
+from b24migrate.engine.doctor import wait_for_limits
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import Json
@@ -31,10 +31,10 @@ REVISIONS = {"im_rest": "rest", "im_web": "web", "im_mobile": "mobile", "im_desk
 PLANS = ("project", "free", "demo", "basic", "start", "std", "pro", "ent", "team", "company", "crm", "tf", "selfhosted")
 
 
-def learn(context: RunContext, entities: Sequence[Entity]) -> None:
+def probe_source(context: RunContext, entities: Sequence[Entity]) -> None:
     """For a run: asks unless it is known. A probe that fails stops nothing."""
     known = context.store.read(ANALYSIS, KEY)
-    probes = probes_of(entities)
+    probes = all_probes(entities)
     keys = {key for probe in probes for key in probe.values}
     if (
         known is None
@@ -43,17 +43,17 @@ def learn(context: RunContext, entities: Sequence[Entity]) -> None:
     ):
         with suppress(MigrationError):
             ask(context, probes)
-    remember(context)
+    load_habits(context)
 
 
-def remember(context: RunContext) -> None:
+def load_habits(context: RunContext) -> None:
     """Gives the source's readers what the store knows."""
     context.source.habits = {key: value for key, value in load(context.store).items() if value is not None}
 
 
 def ask(context: RunContext, probes: Sequence[Probe], *, wide: bool = False) -> None:
     """Asks now and keeps the answers. Raises MigrationError."""
-    found = answers(context.source, probes, context.clock, wide=wide) | {"billing": context.source.billing}
+    found = ask_probes(context.source, probes, context.clock, wide=wide) | {"billing": context.source.billing}
     # Who looked closer may have seen what a quick look does not.
     seen = found if wide else {key: value for key, value in found.items() if value is not None}
     kept = dict.fromkeys(found) | load(context.store) | seen
@@ -66,18 +66,18 @@ def load(store: Store) -> dict[str, str | int | None]:
     return dict(row.values["Data"]["answers"]) if row is not None else {}
 
 
-def probes_of(entities: Iterable[Entity]) -> list[Probe]:
+def all_probes(entities: Iterable[Entity]) -> list[Probe]:
     return list(dict.fromkeys(probe for entity in entities for probe in entity.habits))
 
 
-def answers(source: Source, probes: Sequence[Probe], clock: Clock, *, wide: bool) -> dict[str, str | int | None]:
+def ask_probes(source: Source, probes: Sequence[Probe], clock: Clock, *, wide: bool) -> dict[str, str | int | None]:
     """One request for each round, as long as its commands fit. Raises what the source raises for a whole request."""
     found: dict[str, str | int | None] = {key: None for probe in probes for key in probe.values}
     waiting = [(probe, asking, next(asking)) for probe in probes for asking in (probe.ask(wide),)]
     while waiting:
         commands = [command for _, _, wanted in waiting for command in wanted]
         ask = partial(source.batch, commands)
-        got = patient(clock, ask) if wide else patient(clock, ask, most_s=WAITED_S)
+        got = wait_for_limits(clock, ask) if wide else wait_for_limits(clock, ask, most_s=WAITED_S)
         further: list[tuple[Probe, Asking, Sequence[Command]]] = []
         for probe, asking, wanted in waiting:
             mine, got = got[: len(wanted)], got[len(wanted) :]
@@ -135,7 +135,7 @@ PORTAL = Probe({**dict.fromkeys(REVISIONS, range(100_000)), "plan": PLANS}, _ask
 # ---------------------------------------------------------------- the file
 
 
-def document(context: RunContext, methods: Mapping[str, bool]) -> dict[str, Json]:
+def probe_document(context: RunContext, methods: Mapping[str, bool]) -> dict[str, Json]:
     """What is known by now, for a file: numbers and fixed words only. b24sim plays it (`--like`)."""
     kept = load(context.store)
     revisions = {name: kept.get(key) for key, name in REVISIONS.items()}

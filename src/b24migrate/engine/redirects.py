@@ -11,7 +11,7 @@ from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
 _KEY = "moved:{}"
 
 
-def note_moves(store: Store, clock: Clock) -> Observer:
+def note_redirects(store: Store, clock: Clock) -> Observer:
     def observe(event: Event) -> None:
         if isinstance(event, PortalMoved):
             data = {"from": event.before, "to": event.now, "at": utc_text(clock.now())}
@@ -20,7 +20,7 @@ def note_moves(store: Store, clock: Clock) -> Observer:
     return observe
 
 
-def moves(store: Store, hosts: Mapping[str, str]) -> dict[str, str]:
+def find_redirects(store: Store, hosts: Mapping[str, str]) -> dict[str, str]:
     """Where each portal redirects to; `hosts` are the configured ones: a move from another one is history."""
     found = {}
     for portal, host in hosts.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
-from b24migrate.engine.run import Ended, Runner
+from b24migrate.engine.run import Runner, RunResult
 from b24migrate.engine.state import DONE, EntityState, PhaseState, States
 from b24migrate.model.streams import FINAL, LATE, PHASES
 
@@ -17,7 +17,7 @@ FROM_GET = PHASES[PHASES.index("get") :]
 
 
 @dataclass(slots=True)
-class Renewed:
+class Requeued:
     """How many records, files and other parts of the work begin anew, and the entities they belong to."""
 
     records: int = 0
@@ -29,9 +29,9 @@ class Renewed:
         return bool(self.records or self.files or self.parts)
 
 
-def renew(context: RunContext, names: Collection[str], code: str = "") -> Renewed:
+def requeue(context: RunContext, names: Collection[str], code: str = "") -> Requeued:
     """Of these entities; with a code only what failed with it. Files belong to all of them."""
-    renewed = Renewed(files=context.store.renew(context.streams["files"].table, code=code))
+    renewed = Requeued(files=context.store.renew(context.streams["files"].table, code=code))
     if renewed.files:
         renewed.entities.update(names)
     for entity in (one for one in context.entities if one.name in names):
@@ -48,26 +48,26 @@ def renew(context: RunContext, names: Collection[str], code: str = "") -> Renewe
     return renewed
 
 
-def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
+def run_requeued(runner: Runner, renewed: Requeued, tick: Callable[[], None]) -> RunResult:
     """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
-    wanted = open_again(runner.context, renewed)
+    wanted = reopen_plan(runner.context, renewed)
     return runner.run(wanted.entities, wanted.phases, test_limit=wanted.test_limit, tick=tick)
 
 
-def open_again(context: RunContext, renewed: Renewed) -> Plan:
+def reopen_plan(context: RunContext, renewed: Requeued) -> Plan:
     """The plan of the run that takes them up."""
     before = plan.current(context.store)
     if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
         for name in renewed.entities:
-            _open_again(context, name, (*FROM_SET, LATE))
+            _reopen_phases(context, name, (*FROM_SET, LATE))
         for name in before.plan.entities:
-            _open_again(context, name, (FINAL,))
+            _reopen_phases(context, name, (FINAL,))
         return before.plan
     phases = FROM_GET if renewed.files or renewed.parts else FROM_SET
     return Plan(tuple(sorted(renewed.entities)), phases, context.options.test_limit)
 
 
-def _open_again(context: RunContext, entity: str, phases: Sequence[str]) -> None:
+def _reopen_phases(context: RunContext, entity: str, phases: Sequence[str]) -> None:
     """The renewed records are sent and looked at once more."""
 
     def unfinished(state: EntityState) -> EntityState:

@@ -8,17 +8,23 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from b24migrate.engine import analysis, plan, probe, undo_lock
-from b24migrate.engine.boxes import remember_target, targets
-from b24migrate.engine.conductor import Conductor, steps
+from b24migrate.engine.boxes import remember_target, target_origins
+from b24migrate.engine.conductor import Conductor, all_steps
 from b24migrate.engine.diagnosis import Diagnosis, refusal
-from b24migrate.engine.doctor import examine, tested
+from b24migrate.engine.doctor import examine, run_selftest
 from b24migrate.engine.gates import CHANGES
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.partial import incomplete
+from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
 from b24migrate.engine.state import BLOCKED, FAILED, States
-from b24migrate.engine.verified import drift, failed_files_by_entity, foreseen, mismatches, spared
+from b24migrate.engine.verified import (
+    count_differences,
+    count_drift,
+    count_expected,
+    count_failed_files_by_entity,
+    count_not_found,
+)
 from b24migrate.engine.worker import History, WorkerPool
 from b24migrate.messages import join, say
 from b24migrate.model.errors import Stop
@@ -30,7 +36,7 @@ DONE, GATE, ERROR, FINDINGS = 0, 3, 4, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunResult:
     exit_code: int
     message: str
     run: Run
@@ -73,19 +79,19 @@ class Runner:
             context.source, context.target, context.store, entities, timezone=self.timezone, clock=context.clock
         )
         if box and diagnosis.facts.server:
-            diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *tested(context.target, context.clock)))
+            diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *run_selftest(context.target, context.clock)))
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
         analysis.save(context.store, diagnosis.facts)
         blocked = {check.entity for check in diagnosis.failed}
-        probe.learn(context, [entity for entity in entities if entity.name not in blocked])
+        probe.probe_source(context, [entity for entity in entities if entity.name not in blocked])
         return self.fidelity.examine(context, [entity.name for entity in entities], diagnosis)
 
     def probe(self, methods: Mapping[str, bool]) -> dict[str, Json]:
         """Asks the source how it behaves, for a file (docs/probe.md). Raises MigrationError."""
         context = self.context
-        probe.ask(context, [*probe.probes_of(context.entities), probe.PORTAL], wide=True)
-        return probe.document(context, methods)
+        probe.ask(context, [*probe.all_probes(context.entities), probe.PORTAL], wide=True)
+        return probe.probe_document(context, methods)
 
     def run(
         self,
@@ -95,7 +101,7 @@ class Runner:
         test_limit: int | None = None,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
-    ) -> Ended:
+    ) -> RunResult:
         """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
         than the configured one."""
         run = self.begin(entities, phases, test_limit=test_limit, on_diagnosis=on_diagnosis)
@@ -113,9 +119,9 @@ class Runner:
         *,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
-    ) -> Ended:
+    ) -> RunResult:
         """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
-        wanted = plan.to_resume(self.context.store).plan
+        wanted = plan.resumable_run(self.context.store).plan
         return self.run(
             wanted.entities, wanted.phases, test_limit=wanted.test_limit, on_diagnosis=on_diagnosis, tick=tick
         )
@@ -129,15 +135,15 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
-        undo_lock.refuse(self.context.store, self.context.clock)
-        wished = plan.moment(self.context.store)
+        undo_lock.refuse_during_undo(self.context.store, self.context.clock)
+        wished = plan.current_version(self.context.store)
         chosen = [entity for entity in self.context.entities if entity.name in entities]
         diagnosis = self.examine(chosen)
         on_diagnosis(diagnosis)
-        stop_if_hopeless(diagnosis)
+        stop_if_blocked(diagnosis)
         if CHANGES.intersection(phases):
             self.fidelity.require(self.context, diagnosis.rules)
-            self._settle_what_an_undo_left()
+            self._settle_last_undo()
             remember_target(self.context.store, self.context.options.target_url)
         limit = self.context.options.test_limit if test_limit is None else test_limit
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit)
@@ -147,7 +153,7 @@ class Runner:
 
         run, _ = plan.begin(self.context.store, self.context.clock, wanted, prepare, wished=wished)
         try:
-            undo_lock.refuse(
+            undo_lock.refuse_during_undo(
                 self.context.store, self.context.clock
             )  # both may have begun at once: each sees the other by now
         except Stop as stop:
@@ -155,27 +161,27 @@ class Runner:
             raise
         return run
 
-    def _settle_what_an_undo_left(self) -> None:
+    def _settle_last_undo(self) -> None:
         """Only the box that it was taken back from can say what is gone."""
-        left = undo_lock.unsettled(self.context.store)
-        if left is None or targets(self.context.store) != [self.context.options.target_url]:
+        left = undo_lock.find_unsettled(self.context.store)
+        if left is None or target_origins(self.context.store) != [self.context.options.target_url]:
             return
         from b24migrate.engine.undo.forget import settle
 
         settle(self.context, left)
-        undo_lock.settled(self.context.store, left)
+        undo_lock.mark_settled(self.context.store, left)
 
     def join(self, run: Run) -> RunContext:
         """This process works on the run from here on: with what the store knows of the source by now."""
         self.current.id = run.id
-        probe.remember(self.context)
+        probe.load_habits(self.context)
         facts = analysis.load(self.context.store).for_phases
         return self.context.for_run(run.id, facts, test_limit=run.plan.test_limit)
 
     def worker_pool(self, run: Run) -> WorkerPool:
         context = self.join(run)
         conductor = Conductor(context, run.plan, coverage=self.coverage)
-        return WorkerPool(context, conductor, lanes.hands(self.threads), self.history(context))
+        return WorkerPool(context, conductor, lanes.thread_count(self.threads), self.history(context))
 
     def conductor(self, run: Run) -> Conductor:
         return Conductor(self.join(run), run.plan, coverage=self.coverage)
@@ -189,7 +195,7 @@ class Runner:
         store, clock = self.context.store, self.context.clock
         plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=why.sentence)
 
-    def conclude(self, run: Run) -> Ended:
+    def conclude(self, run: Run) -> RunResult:
         """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
         paused it just before."""
         entities = [entity for entity in self.context.entities if entity.name in run.plan.entities]
@@ -198,11 +204,11 @@ class Runner:
         store, clock = self.context.store, self.context.clock
         ended = plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
         if ended.state == plan.PAUSED:
-            raise plan.paused(ended)
-        return Ended(exit_code, message, ended)
+            raise plan.paused_error(ended)
+        return RunResult(exit_code, message, ended)
 
 
-def stop_if_hopeless(diagnosis: Diagnosis) -> None:
+def stop_if_blocked(diagnosis: Diagnosis) -> None:
     """What concerns a whole end stops everything; what concerns one entity blocks that entity at its gate."""
     whole = [check for check in diagnosis.failed if not check.entity]
     if whole:
@@ -213,36 +219,36 @@ def verdict(context: RunContext, entities: Sequence[Entity], wanted: Plan) -> tu
     """The exit code, and the sentence that goes with it."""
     phases, limit = wanted.phases, wanted.test_limit
     states = [(entity, States(context.store).read(entity.name)) for entity in entities]
-    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in steps(phases)]
+    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in all_steps(phases)]
     for worst, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
             if state.state == worst:
                 return code, say(f"work.task_{worst}", task=entity.task(phase), why=state.message)
-    problems = list(problems_of(context, entities, phases))
+    problems = list(find_problems(context, entities, phases))
     if problems:
         return FINDINGS, join(problems)
     said = [say("work.test_run", limit=limit)] if limit else []
-    expected = sum(foreseen(context, stream) for entity in entities for stream in entity.streams)
-    unneeded = sum(spared(context, stream) for entity in entities for stream in entity.streams)
+    expected = sum(count_expected(context, stream) for entity in entities for stream in entity.streams)
+    unneeded = sum(count_not_found(context, stream) for entity in entities for stream in entity.streams)
     if "verify" in phases:
         said += [say("work.expected", count=expected)] * bool(expected)
         said += [say("work.not_found", count=unneeded)] * bool(unneeded)
     return DONE, join(said, " ")
 
 
-def problems_of(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
+def find_problems(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
     problems: list[str] = []
     for stream in (one for entity in entities for one in entity.streams):
         failed = context.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
-        differ = mismatches(context, stream) if "verify" in phases else 0
-        drifted = drift(context, stream) if "get" in phases else 0
+        differ = count_differences(context, stream) if "verify" in phases else 0
+        drifted = count_drift(context, stream) if "get" in phases else 0
         said = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(differ)
         said += [say("work.drift", count=drifted)] * bool(drifted)
-        partial = incomplete(context, stream)
+        partial = count_incomplete(context, stream)
         said += [say("work.incomplete", count=partial)] * bool(partial)
         if said:
             problems.append(say("work.of_stream", stream=stream.name, what=join(said, ", ")))
-    files = failed_files_by_entity(context)
+    files = count_failed_files_by_entity(context)
     problems += [
         say("work.files_failed", entity=one.name, count=files[one.name]) for one in entities if files[one.name]
     ]

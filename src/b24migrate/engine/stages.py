@@ -14,7 +14,7 @@ from b24migrate.model.streams import FINAL, LATE, Entity, Kind, Stream
 Memo = Mapping[str, Json]
 
 
-def nothing_again(_context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
+def no_repeat(_context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
     return [], {}
 
 
@@ -23,7 +23,7 @@ class Stage(NamedTuple):
 
     name: str
     seed: Callable[[RunContext, str], list[Job]]
-    again: Callable[[RunContext, str, Memo], tuple[list[Job], Memo]] = nothing_again
+    again: Callable[[RunContext, str, Memo], tuple[list[Job], Memo]] = no_repeat
 
 
 def stages(context: RunContext, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
@@ -140,11 +140,11 @@ def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
         return send.seed(context, scope, stream, **args, **more)
 
     def seed(context: RunContext, scope: str) -> list[Job]:
-        return lanes_of(context, scope) if left(context, stream, pulled) else []
+        return lanes_of(context, scope) if count_left(context, stream, pulled) else []
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
         """Records that wait for one another need more than one pass. When a pass settled none, what is left fails."""
-        still = left(context, stream, pulled)
+        still = count_left(context, stream, pulled)
         if not still or memo.get("final"):
             return [], {}
         if still < memo.get("left", still + 1):
@@ -161,7 +161,7 @@ def learn_stages(stream: Stream) -> list[Stage]:
     return [Stage(f"learn {stream.name}", seed)] if stream.code else []
 
 
-def left(context: RunContext, stream: Stream, pulled: bool) -> int:
+def count_left(context: RunContext, stream: Stream, pulled: bool) -> int:
     if pulled:
         return context.store.pulled_pending(stream.table)
     counts = context.store.counts(stream.table)

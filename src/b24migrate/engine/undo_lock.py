@@ -27,39 +27,39 @@ class Stretch(NamedTuple):
     span: Span
 
 
-class _Held(NamedTuple):
+class _LockRow(NamedTuple):
     row: RegisterRow
     owner: str
     at: datetime | None
     stretch: Stretch | None
 
     def is_fresh(self, now: datetime) -> bool:
-        if self.owner.startswith(f"{job_owner.place()}:") and not job_owner.is_alive(self.owner):
+        if self.owner.startswith(f"{job_owner.host_id()}:") and not job_owner.is_alive(self.owner):
             return False  # killed here: nobody has to wait
         return self.at is not None and (now - self.at).total_seconds() < FRESH_S
 
 
-class Hold:
+class UndoLock:
     """One undo's. Every step is a compare-and-set: whoever was taken for dead finds out before he deletes anything."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._owner = f"{job_owner.place()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._owner = f"{job_owner.host_id()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def begin(self) -> Stretch | None:
         """What somebody before left unsettled. Raises Halted when somebody else takes back."""
-        refuse(self._store, self._clock)
+        refuse_during_undo(self._store, self._clock)
         left = _read(self._store)
         if not self._write(left.row, left.stretch):
-            raise _under_way()
+            raise _under_way_error()
         return left.stretch
 
     def at(self, stream: str, span: Span) -> None:
         """Before anything of this stretch is deleted. Raises Halted when somebody else came meanwhile."""
         held = _read(self._store)
         if held.owner != self._owner or not self._write(held.row, Stretch(stream, span)):
-            raise _under_way()
+            raise _under_way_error()
 
     def leave(self, *, settled: bool) -> None:
         """`settled`: nothing is left to find out."""
@@ -71,24 +71,24 @@ class Hold:
         return _swap(self._store, row, self._owner, self._clock.now(), stretch)
 
 
-def refuse(store: Store, clock: Clock) -> None:
+def refuse_during_undo(store: Store, clock: Clock) -> None:
     """Raises Halted while somebody takes back."""
     if _read(store).is_fresh(clock.now()):
-        raise _under_way()
+        raise _under_way_error()
 
 
-def unsettled(store: Store) -> Stretch | None:
+def find_unsettled(store: Store) -> Stretch | None:
     """What somebody who is not there any more had in hand."""
     return _read(store).stretch
 
 
-def settled(store: Store, stretch: Stretch) -> None:
+def mark_settled(store: Store, stretch: Stretch) -> None:
     held = _read(store)
     if held.stretch == stretch:
         _swap(store, held.row, "", None, None)
 
 
-def _under_way() -> Halted:
+def _under_way_error() -> Halted:
     return Halted(
         say("undo.running"),
         code=UNDER_WAY,
@@ -96,12 +96,12 @@ def _under_way() -> Halted:
     )
 
 
-def _read(store: Store) -> _Held:
+def _read(store: Store) -> _LockRow:
     row = store.read(ANALYSIS, _KEY) or RegisterRow(_KEY, {})
     said = row.values.get("Data") or {}
     at = datetime.fromisoformat(said["at"]) if said.get("at") else None
     left = said.get("stretch")
-    return _Held(row, str(said.get("owner") or ""), at, Stretch(left[0], Span(left[1], left[2])) if left else None)
+    return _LockRow(row, str(said.get("owner") or ""), at, Stretch(left[0], Span(left[1], left[2])) if left else None)
 
 
 def _swap(store: Store, row: RegisterRow, owner: str, at: datetime | None, stretch: Stretch | None) -> bool:

@@ -23,7 +23,7 @@ class Person(NamedTuple):
     target_id: str
 
 
-def people(context: RunContext) -> Iterator[Person]:
+def list_people(context: RunContext) -> Iterator[Person]:
     """Every staged user with the target user it became, if any. Raises GateUnmet when none were read yet."""
     stream = context.streams[context.people]
     after = ""

@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.partial import incomplete
+from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.model.records import Record, Status
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
@@ -15,32 +15,34 @@ from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
 MOST_FILES_LOOKED_AT = 10_000
 
 
-class _Whose(msgspec.Struct):
+class _FileOwner(msgspec.Struct):
     entity: str
 
 
 def is_verified(context: RunContext, entity: Entity) -> bool:
-    return all(stream_is_clean(context, stream) for stream in entity.streams) and not failed_files(context, entity)
+    return all(stream_is_clean(context, stream) for stream in entity.streams) and not count_failed_files(
+        context, entity
+    )
 
 
-def failed_files(context: RunContext, entity: Entity) -> int:
+def count_failed_files(context: RunContext, entity: Entity) -> int:
     """Files of the entity's records that could not be fetched or were refused."""
-    return failed_files_by_entity(context)[entity.name]
+    return count_failed_files_by_entity(context)[entity.name]
 
 
-def failed_files_by_entity(context: RunContext) -> Counter[str]:
+def count_failed_files_by_entity(context: RunContext) -> Counter[str]:
     """Of the first ten thousand. Whose a file is stands in what is staged of it: for all entities that is read once."""
     table = context.streams["files"].table
     if not context.store.counts(table)[Status.IMPORT_ERR]:
         return Counter()
     failed = context.store.failed(table, MOST_FILES_LOOKED_AT)
-    return Counter(_whose(one) for one in failed if one.status is Status.IMPORT_ERR)
+    return Counter(_owner_of_file(one) for one in failed if one.status is Status.IMPORT_ERR)
 
 
-def _whose(file: Record) -> str:
+def _owner_of_file(file: Record) -> str:
     """Nobody's where the row in the store is damaged; the file itself counts as failed."""
     try:
-        return msgspec.json.decode(file.payload, type=_Whose).entity
+        return msgspec.json.decode(file.payload, type=_FileOwner).entity
     except msgspec.DecodeError:
         return ""
 
@@ -49,25 +51,28 @@ def stream_is_clean(context: RunContext, stream: Stream) -> bool:
     counts = context.store.counts(stream.table)
     imported = sum(counts.values()) == counts.get(Status.IMPORT_OK, 0)
     return (
-        imported and not mismatches(context, stream) and not drift(context, stream) and not incomplete(context, stream)
+        imported
+        and not count_differences(context, stream)
+        and not count_drift(context, stream)
+        and not count_incomplete(context, stream)
     )
 
 
-def mismatches(context: RunContext, stream: Stream) -> int:
+def count_differences(context: RunContext, stream: Stream) -> int:
     return context.store.count(FINDINGS, f"{stream.name}:")
 
 
-def foreseen(context: RunContext, stream: Stream) -> int:
+def count_expected(context: RunContext, stream: Stream) -> int:
     """Differences that the target announced: no mismatches."""
     return context.store.count(FORESEEN, f"{stream.name}:")
 
 
-def spared(context: RunContext, stream: Stream) -> int:
+def count_not_found(context: RunContext, stream: Stream) -> int:
     """What the target announced, and what is equal all the same; told of by a full verify only."""
     return context.store.count(SPARED, f"{stream.name}:")
 
 
-def drift(context: RunContext, stream: Stream) -> int:
+def count_drift(context: RunContext, stream: Stream) -> int:
     """What the latest inventory reported beyond what it retrieved; 0 where the source gives no total."""
     for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:"):
         if row.values.get("IsLatest") and not row.values.get("Limited"):

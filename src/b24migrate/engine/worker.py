@@ -15,7 +15,7 @@ from b24migrate.engine import job_owner
 from b24migrate.engine.conductor import Conductor
 from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.plan import dismissal
+from b24migrate.engine.plan import find_dismissal
 from b24migrate.model.errors import Transient
 from b24migrate.ports import Lease
 
@@ -52,7 +52,7 @@ class WorkerPool:
         self._context = replace(context, leaving=self._over.is_set)  # long jobs come to an end
         self._conductor = conductor
         self._workers = workers
-        self._process = f"{job_owner.place()}:{os.getpid()}"
+        self._process = f"{job_owner.host_id()}:{os.getpid()}"
         self._left = Flag()  # and those that were taken are at their end
         self._news = Condition()
         self._heard = 0  # how often there was news
@@ -64,12 +64,12 @@ class WorkerPool:
     def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = 0.1) -> None:
         """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
         have ended, and the jobs they were in are done, or back on the queue: long ones are told to come to an end."""
-        self._release_the_dead()
+        self._release_dead()
         if self._conductor.step():
             return
-        hands = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
-        heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
-        with seldom_collected():
+        hands = [Thread(target=self._work, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
+        heartbeat = Thread(target=self._keep_alive, args=(tick_s,), name="heartbeat")
+        with collect_seldom():
             try:
                 for thread in (*hands, heartbeat):
                     thread.start()
@@ -78,13 +78,13 @@ class WorkerPool:
                 self._context.interrupt.request()  # a call in progress may take minutes
                 raise
             finally:
-                self._dismiss(hands, heartbeat)
+                self._stop_threads(hands, heartbeat)
                 tick()
                 self._history.now()
         if self._failure is not None:
             raise self._failure
 
-    def _dismiss(self, hands: Sequence[Thread], heartbeat: Thread) -> None:
+    def _stop_threads(self, hands: Sequence[Thread], heartbeat: Thread) -> None:
         """The heart beats until the last hand has let go of its job: nobody else shall take it meanwhile."""
         self._end()
         try:
@@ -112,7 +112,7 @@ class WorkerPool:
                     self._wake()
                 glanced = now
 
-    def _tend(self, tick_s: float) -> None:
+    def _keep_alive(self, tick_s: float) -> None:
         """By itself, since a step of the plan may take longer than a lease: the jobs of a long table are worked out in
         one, and leases that end meanwhile would be taken for deaths."""
         clock = self._context.clock
@@ -122,27 +122,27 @@ class WorkerPool:
             try:
                 if now - looked >= LOOK_S and not self._over.is_set():
                     looked = now
-                    self._look()
+                    self._check_dismissal()
                 if now - renewed >= RENEW_S:
                     renewed = now
-                    self._keep_leases()
+                    self._renew_leases()
                     self._context.queue.tend(now=clock.now())
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
 
-    def _look(self) -> None:
+    def _check_dismissal(self) -> None:
         """Whether everybody has to leave. The heart beats on until they have."""
         with suppress(Transient):  # a far store may miss a beat
-            if why := dismissal(self._context.store, self._context.run):
+            if why := find_dismissal(self._context.store, self._context.run):
                 self._fail(why)
 
-    def _labour(self, number: int) -> None:
+    def _work(self, number: int) -> None:
         owner = f"{self._process}:{number}"
         while not self._over.is_set():
             heard = self._heard
             try:
-                found = self._take_one(owner)
+                found = self._do_next_job(owner)
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
@@ -151,7 +151,7 @@ class WorkerPool:
             else:
                 self._wake(found)
 
-    def _take_one(self, owner: str) -> int | None:
+    def _do_next_job(self, owner: str) -> int | None:
         """Returns for how many others there may be something to take now; None when there was nothing to take."""
         lease = self._context.queue.claim(owner, now=self._context.clock.now(), lease_s=LEASE_S)
         if lease is None:
@@ -197,17 +197,17 @@ class WorkerPool:
             self._failure = self._failure or failure
         self._end()
 
-    def _keep_leases(self) -> None:
+    def _renew_leases(self) -> None:
         """A long job keeps its lease; a killed process stops keeping it, and the job comes back."""
-        self._release_the_dead()
+        self._release_dead()
         with self._lock:
             held = list(self._leases.values())
         for lease in held:
             self._context.queue.renew(lease, now=self._context.clock.now(), lease_s=LEASE_S)
 
-    def _release_the_dead(self) -> None:
+    def _release_dead(self) -> None:
         """Processes of this place that are gone will not come back for their jobs: no need to wait."""
-        self._context.queue.release(f"{job_owner.place()}:", job_owner.is_alive)
+        self._context.queue.release(f"{job_owner.host_id()}:", job_owner.is_alive)
 
 
 def _join(thread: Thread) -> None:
@@ -216,7 +216,7 @@ def _join(thread: Thread) -> None:
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def collect_seldom() -> Iterator[None]:
     """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
     if not frozen:  # what another one froze only he can release; to add to it would keep garbage for ever

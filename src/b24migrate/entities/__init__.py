@@ -67,14 +67,19 @@ class Catalog:
 
 def catalog() -> Catalog:
     """Of the families beside this file: `ENTITIES` in any of their modules that are not about a box."""
-    found = [entity for module in _modules() if not _is_rest(module) for entity in _in(module, "ENTITIES")]
-    return Catalog(tuple(by_need(found)))
+    found = [entity for module in _modules() if not _is_rest(module) for entity in _module_items(module, "ENTITIES")]
+    return Catalog(tuple(sort_by_need(found)))
 
 
 def rest_writers(known: Catalog) -> list[Writer]:
     """How a box without the import module is written: `WRITERS` in the modules `rest` and `rest_…` of the families, in
     the order of the catalog."""
-    found = {writer.stream: writer for module in _modules() if _is_rest(module) for writer in _in(module, "WRITERS")}
+    found = {
+        writer.stream: writer
+        for module in _modules()
+        if _is_rest(module)
+        for writer in _module_items(module, "WRITERS")
+    }
     return [found[name] for name in known.streams if name in found]
 
 
@@ -91,11 +96,11 @@ def _is_rest(module: str) -> bool:
     return name == "rest" or name.startswith("rest_")
 
 
-def _in(module: str, name: str) -> Sequence[Any]:
+def _module_items(module: str, name: str) -> Sequence[Any]:
     return getattr(importlib.import_module(module), name, ())
 
 
-def by_need(entities: Iterable[Entity]) -> list[Entity]:
+def sort_by_need(entities: Iterable[Entity]) -> list[Entity]:
     """Topological; among equals by name, so that the order is always the same."""
     named = {entity.name: entity for entity in entities}
     owner = {stream.name: entity.name for entity in named.values() for stream in entity.streams}

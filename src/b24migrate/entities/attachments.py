@@ -7,31 +7,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from b24migrate.entities.readers import NOTHING, row_in
-from b24migrate.model.answers import strange
+from b24migrate.model.answers import unexpected_answer
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json, Row
-from b24migrate.model.streams import FileKind, FileRef, Seen
+from b24migrate.model.streams import FileKind, FileRef, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
 # the ids of a record's attachments, as the payload has them
 AttachmentIds = Callable[[Mapping[str, Json]], Iterable[str]]
 
 
-def resolving(ids_of: AttachmentIds) -> Callable[[Source, Sequence[Row]], list[Row]]:
+def resolve_attachments(ids_of: AttachmentIds) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """Adds to each row which file is behind each of its attachments."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        return resolved(source, rows, ids_of)
+        return resolve_rows(source, rows, ids_of)
 
     return enrich
 
 
-def resolved(source: Source, rows: Sequence[Row], ids_of: AttachmentIds, via: int = 0) -> list[Row]:
+def resolve_rows(source: Source, rows: Sequence[Row], ids_of: AttachmentIds, via: int = 0) -> list[Row]:
     wanted = {row.source_id: list(ids_of(msgspec.json.decode(row.payload))) for row in rows}
     ids = sorted({one for mine in wanted.values() for one in mine}, key=int)
     if not ids:
         return list(rows)
-    known = behind(source, ids, via)
+    known = find_files(source, ids, via)
     return [
         row._replace(extras={**(row.extras or {}), "attached": {one: known[one] for one in wanted[row.source_id]}})
         if wanted[row.source_id]
@@ -40,32 +40,32 @@ def resolved(source: Source, rows: Sequence[Row], ids_of: AttachmentIds, via: in
     ]
 
 
-def behind(source: Source, ids: Sequence[str], via: int) -> dict[str, Json]:
+def find_files(source: Source, ids: Sequence[str], via: int) -> dict[str, Json]:
     """Attachment id -> the key, name and size of its file. One whose object may not be read is known by itself."""
-    told = dict(zip(ids, map(decoded, source.batch([about(one) for one in ids], via=via)), strict=True))
+    told = dict(zip(ids, map(decode_answer, source.batch([ask_attachment(one) for one in ids], via=via)), strict=True))
     objects = sorted({str(one["OBJECT_ID"]) for one in told.values() if one and one.get("OBJECT_ID")}, key=int)
     asked = source.batch([Command("disk.file.get", {"id": one}) for one in objects], via=via)
-    readable = dict(zip(objects, map(decoded, asked), strict=True))
-    return {one: file_behind(one, told[one], readable) for one in ids}
+    readable = dict(zip(objects, map(decode_answer, asked), strict=True))
+    return {one: describe_file(one, told[one], readable) for one in ids}
 
 
-def about(attachment: str) -> Command:
+def ask_attachment(attachment: str) -> Command:
     return Command("disk.attachedObject.get", {"id": attachment})
 
 
-def file_behind(attachment: str, told: Json, readable: Mapping[str, Json]) -> Json:
+def describe_file(attachment: str, told: Json, readable: Mapping[str, Json]) -> Json:
     told = told or {}
     drive = readable.get(str(told.get("OBJECT_ID")))
     key = f"disk:{told['OBJECT_ID']}" if drive else f"attached:{attachment}"
-    return {"key": key, "name": str((drive or told).get("NAME") or ""), "size": size_of(drive or told)}
+    return {"key": key, "name": str((drive or told).get("NAME") or ""), "size": parse_size(drive or told)}
 
 
-def size_of(told: Mapping[str, Json]) -> int | None:
+def parse_size(told: Mapping[str, Json]) -> int | None:
     size = str(told.get("SIZE") or "")
     return int(size) if size.isdecimal() else None
 
 
-def decoded(answer: Answer) -> Json:
+def decode_answer(answer: Answer) -> Json:
     """None where it is refused; a limit or an outage says nothing about the file."""
     if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
         raise answer.error
@@ -76,26 +76,26 @@ def decoded(answer: Answer) -> Json:
     said = row_in(answer.result, "disk.attachedObject.get")
     named = isinstance(said.get("ID"), str | int) and isinstance(said.get("NAME", ""), str)
     if not named or not isinstance(said.get("OBJECT_ID", 0), str | int):
-        raise strange("disk.attachedObject.get", ("ID",))  # taken for a file, it would go without its name
+        raise unexpected_answer("disk.attachedObject.get", ("ID",))  # taken for a file, it would go without its name
     return said
 
 
-def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
+def attachment_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     """The attachment's own address, through whichever webhook may see it."""
     found: dict[str, str] = {}
     for via in range(len(source.owners)):
         rest = [ref for ref in refs if ref.key not in found]
-        for ref, answer in zip(rest, source.batch([about(ref.id) for ref in rest], via=via), strict=True):
-            said = decoded(answer)
+        for ref, answer in zip(rest, source.batch([ask_attachment(ref.id) for ref in rest], via=via), strict=True):
+            said = decode_answer(answer)
             if said and said.get("DOWNLOAD_URL"):
                 found[ref.key] = str(said["DOWNLOAD_URL"])
     return found
 
 
-ATTACHED_FILES = FileKind("attached", links)
+ATTACHED_FILES = FileKind("attached", attachment_links)
 
 
-def refs_of(seen: Seen) -> Iterator[FileRef]:
+def refs_of(seen: SourceRecord) -> Iterator[FileRef]:
     """The files behind a record's attachments."""
     for one in (seen.extras.get("attached") or {}).values():
         kind, _, file_id = str(one["key"]).partition(":")
@@ -105,7 +105,7 @@ def refs_of(seen: Seen) -> Iterator[FileRef]:
 ATTACHMENT = "attachment "  # of a file's place: its object may not be readable, though the attachment is
 
 
-def on_drive(listed: Json) -> list[FileRef]:
+def drive_refs(listed: Json) -> list[FileRef]:
     """Attachments that tell their Drive object themselves: a map by id, or nothing in one of PHP's spellings."""
     members = listed.values() if isinstance(listed, dict) else ()
     return [
@@ -113,7 +113,7 @@ def on_drive(listed: Json) -> list[FileRef]:
             "disk",
             str(one["FILE_ID"]),
             name=str(one.get("NAME") or ""),
-            size=size_of(one),
+            size=parse_size(one),
             place=f"{ATTACHMENT}{one.get('ATTACHMENT_ID')}",
         )
         for one in members

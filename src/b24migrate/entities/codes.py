@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Code, Resolve, Seen, Unresolved
+from b24migrate.model.streams import Code, Resolve, SourceRecord, Unresolved
 
 Ids = Callable[[str, str], str]
 
@@ -49,7 +49,7 @@ def crm_code(value: str, resolve: Ids) -> str:
     return f"T{int(type_id(number, resolve)):x}_{resolve('crm_spitems', f'{number}:{source_id}')}"
 
 
-def crm_link(_: Seen, value: Json, resolve: Resolve) -> Json:
+def crm_link(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return crm_code(str(value), resolve)
 
 
@@ -64,7 +64,7 @@ def record_of(number: int, source_id: str, resolve: Ids) -> str:
     return resolve("crm_spitems", f"{number}:{source_id}")
 
 
-def recipient(_: Seen, value: Json, resolve: Resolve) -> Json:
+def recipient(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """`UA` is everybody; `U12`, `SG4`, `DR5` are a person, a group, a department with all below it."""
     found = _RECIPIENT.fullmatch(str(value))
     if found is None:
@@ -86,7 +86,7 @@ def pipeline(number: int, category: str, resolve: Ids) -> str:
         raise
 
 
-def stages_of(number: int, category: Json) -> str:
+def stage_dictionary(number: int, category: Json) -> str:
     """The dictionary in which the stages of a pipeline are."""
     if number == DEAL:
         return "DEAL_STAGE" if str(category or 0) == DEFAULT_PIPELINE else f"DEAL_STAGE_{category}"
@@ -96,12 +96,12 @@ def stages_of(number: int, category: Json) -> str:
 def dictionary(value: str, resolve: Ids) -> str:
     """An ENTITY_ID of `crm.status.list` with the target's ids in it."""
     if found := _DEAL_STAGES.fullmatch(value):
-        return stages_of(DEAL, pipeline(DEAL, found[1] or DEFAULT_PIPELINE, resolve))
+        return stage_dictionary(DEAL, pipeline(DEAL, found[1] or DEFAULT_PIPELINE, resolve))
     if found := _SMART_STAGES.fullmatch(value):
         number = int(found[1])
-        return stages_of(int(type_id(number, resolve)), pipeline(number, found[2], resolve))
+        return stage_dictionary(int(type_id(number, resolve)), pipeline(number, found[2], resolve))
     if found := _INVOICE_STAGES.fullmatch(value):
-        return stages_of(SMART_INVOICE, pipeline(SMART_INVOICE, found[1], resolve))
+        return stage_dictionary(SMART_INVOICE, pipeline(SMART_INVOICE, found[1], resolve))
     return value
 
 
@@ -119,10 +119,10 @@ def stage(entity_id: str, value: str, resolve: Ids) -> str:
     return value
 
 
-def known_as(entity_id: str) -> Code:
+def dictionary_entry(entity_id: str) -> Code:
     """An entry of a dictionary; one that the source itself does not list any more stays what it is."""
 
-    def code(_: Seen, value: Json, resolve: Resolve) -> Json:
+    def code(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
         if value in (None, ""):
             return None
         try:

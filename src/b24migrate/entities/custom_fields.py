@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from b24migrate.model.answers import entry, opened
+from b24migrate.model.answers import open_entry, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import UNTOLD, Seen, StagedRecords
+from b24migrate.model.streams import UNTOLD, SourceRecord, StagedRecords
 from b24migrate.ports import Answer, Command, Source
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
@@ -41,7 +41,7 @@ TEXTS = ("FIELD_NAME", "fieldName", "USER_TYPE_ID", "userTypeId")
 SCALARS = ("MULTIPLE", "MANDATORY", "SORT", "multiple", "mandatory", "sort")
 
 
-def listed(method: str, params: Args | None = None) -> Read:
+def list_fields(method: str, params: Args | None = None) -> Read:
     """`user.userfield.list`, `crm.<entity>.userfield.list`: labels come only when a language is named."""
     asked = params or {"order": {"ID": "ASC"}}
 
@@ -73,27 +73,27 @@ def _labels_by_language(source: Source, method: str, asked: Args) -> dict[str, d
     return labels
 
 
-def of_tasks() -> Read:
+def task_fields() -> Read:
     """`task.item.userfield.getlist`, whose parameters are taken by position; labels are told field by field."""
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
         found = _rows(source, "task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}})
-        rows, fields = _apart(row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK)
+        rows, fields = _separate_unsound(row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK)
         commands = [Command("task.item.userfield.get", {"ID": row.get("ID")}) for row in rows]
         for row, command, answer in zip(rows, commands, source.batch(commands), strict=True):
             details = _details(source, command, answer)
-            fields.append(_normal({**row, "LABELS": _labels(details), **_untold(details)}))
+            fields.append(_normal({**row, "LABELS": _labels(details), **_unread_details(details)}))
         return fields
 
     return read
 
 
-def of_types(types: str) -> Read:
+def type_fields(types: str) -> Read:
     """`userfieldconfig.list` for every staged smart process, by whose entityTypeId its fields are known from then on;
     options and labels are told field by field."""
 
     def read(source: Source, staged: StagedRecords) -> list[Args]:
-        return [field for one in staged(types) for field in _of_type(source, one)]
+        return [field for one in staged(types) for field in _read_type(source, one)]
 
     return read
 
@@ -118,13 +118,13 @@ def _rows(
         asked = {**params, "start": start} if start else params
         answer = first or source.call(method, asked)
         first = None
-        found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
+        found = [_decode(raw) for raw in open_list(answer.result, items, method).items]
         sound = [row for row in found if _is_sound(row, name)]
         for _ in range(ASKED_AGAIN):
             if len(sound) == len(found):
                 break
             answer = source.call(method, asked)
-            found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
+            found = [_decode(raw) for raw in open_list(answer.result, items, method).items]
             sound = [row for row in found if _is_sound(row, name)]
         rows = [row for row in sound if str(row[name]) not in met]
         yield from rows
@@ -134,7 +134,7 @@ def _rows(
         start = answer.next if rows else None
 
 
-def _decoded(raw: bytes) -> Json:
+def _decode(raw: bytes) -> Json:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
@@ -167,7 +167,7 @@ def _details(source: Source, command: Command, answer: Answer, name: str = "") -
         if answer.error is not None:
             raise answer.error
         try:
-            said = entry(answer.result, name, command.method) if name else _decoded(answer.result or b"null")
+            said = open_entry(answer.result, name, command.method) if name else _decode(answer.result or b"null")
         except Permanent:
             said = None
         if _is_sound(said):
@@ -177,13 +177,13 @@ def _details(source: Source, command: Command, answer: Answer, name: str = "") -
     return {UNTOLD: command.method}
 
 
-def _apart(rows: Iterable[Mapping[str, Json]]) -> tuple[list[Mapping[str, Json]], list[Args]]:
+def _separate_unsound(rows: Iterable[Mapping[str, Json]]) -> tuple[list[Mapping[str, Json]], list[Args]]:
     """Those that make sense, and the others."""
     found = list(rows)
     return [row for row in found if UNTOLD not in row], [row for row in found if UNTOLD in row]
 
 
-def _untold(details: Mapping[str, Json]) -> Args:
+def _unread_details(details: Mapping[str, Json]) -> Args:
     return {UNTOLD: details[UNTOLD]} if UNTOLD in details else {}
 
 
@@ -196,17 +196,17 @@ def _labels(field: Mapping[str, Json]) -> dict[str, str]:
 # ---------------------------------------------------------------- smart processes
 
 
-def _of_type(source: Source, one: Seen) -> list[Args]:
+def _read_type(source: Source, one: SourceRecord) -> list[Args]:
     """Its fields are those of `CRM_<id>`, which is another number."""
     owner = f"CRM_{one.payload['id']}"
     asked = {"moduleId": "crm", "order": {"id": "ASC"}, "filter": {"entityId": owner}}
     found = _rows(source, "userfieldconfig.list", asked, items=("fields",), name="id")
     # The filter is documented in a tutorial only, so the owner is looked at as well.
-    rows, fields = _apart(row for row in found if row.get("entityId", owner) == owner)
+    rows, fields = _separate_unsound(row for row in found if row.get("entityId", owner) == owner)
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     for row, command, answer in zip(rows, commands, source.batch(commands), strict=True):
         details = _details(source, command, answer, "field")
-        fields.append({**_upper(row, details), **_untold(details), "OF": str(one.payload["entityTypeId"])})
+        fields.append({**_upper(row, details), **_unread_details(details), "OF": str(one.payload["entityTypeId"])})
     return fields
 
 
@@ -227,11 +227,11 @@ def _upper_name(name: str) -> str:
 
 
 def _normal(field: Mapping[str, Json]) -> Args:
-    only = _only(field.get("SETTINGS")) if field.get("USER_TYPE_ID") == "crm" else ""
+    only = _only_type(field.get("SETTINGS")) if field.get("USER_TYPE_ID") == "crm" else ""
     return {**field, "LIST": list(_values(field.get("LIST"))), **({"ONLY": only} if only else {})}
 
 
-def _only(settings: Json) -> str:
+def _only_type(settings: Json) -> str:
     """What the codes begin with, when the field allows records of one kind only."""
     allowed = [kind for kind, wanted in settings.items() if wanted == "Y"] if isinstance(settings, dict) else []
     prefixes = [prefix for prefix in map(_prefix, allowed) if prefix]

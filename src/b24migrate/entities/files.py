@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, about
+from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, ask_attachment
 from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Json
@@ -45,7 +45,7 @@ WAYS = (
     ),
     Way(
         lambda ref: ref.place.startswith(ATTACHMENT),
-        lambda ref: about(ref.place.removeprefix(ATTACHMENT)),
+        lambda ref: ask_attachment(ref.place.removeprefix(ATTACHMENT)),
         "DOWNLOAD_URL",
     ),
 )

@@ -17,7 +17,7 @@ def entity_name(text: str, catalog: Catalog) -> str:
     known = [entity.name for entity in catalog.entities]
     name = text.strip().replace("-", "_")
     if name not in known:
-        raise misspelt(text, say("cli.names.entity"), known)
+        raise unknown_name(text, say("cli.names.entity"), known)
     return name
 
 
@@ -25,13 +25,13 @@ def stream_name(text: str, known: Iterable[str]) -> str:
     names = list(known)
     name = text.strip().replace("-", "_")
     if name not in names:
-        raise misspelt(text, say("cli.names.stream"), names)
+        raise unknown_name(text, say("cli.names.stream"), names)
     return name
 
 
 def language_name(text: str) -> str:
     if text not in LANGUAGES:
-        raise misspelt(text, say("cli.names.language"), LANGUAGES)
+        raise unknown_name(text, say("cli.names.language"), LANGUAGES)
     return text
 
 
@@ -42,11 +42,11 @@ def mini_task(text: str, catalog: Catalog) -> tuple[str, str]:
     tasks = {entity.task(phase): (entity.name, phase) for entity in catalog.entities for phase in PHASES}
     name = text.strip().replace("_", "-")
     if name not in tasks:
-        raise misspelt(text, say("cli.names.task"), list(tasks))
+        raise unknown_name(text, say("cli.names.task"), list(tasks))
     return tasks[name]
 
 
-def misspelt(text: str, what: str, known: Sequence[str], *, hint: str = "") -> BadConfiguration:
+def unknown_name(text: str, what: str, known: Sequence[str], *, hint: str = "") -> BadConfiguration:
     spelled = {name.replace("_", "-").lower(): name for name in known}
     near = difflib.get_close_matches(text.replace("_", "-").lower(), spelled, n=1, cutoff=0.5)
     hint = hint or say("cli.valid", names=", ".join(known))

@@ -28,7 +28,7 @@ CRM_TYPES = (2, 3, 4)  # deals, contacts, companies
 OWNERS = 50
 
 
-def opened(answer: Answer) -> Json:
+def decode_answer(answer: Answer) -> Json:
     """None where the portal refused or the answer cannot be read."""
     if answer.error is not None or answer.result is None:
         return None
@@ -38,9 +38,9 @@ def opened(answer: Answer) -> Json:
         return None
 
 
-def listed(answer: Answer, *path: str) -> list[Args]:
+def list_at(answer: Answer, *path: str) -> list[Args]:
     """The objects at the path; none where there is no list."""
-    found = opened(answer)
+    found = decode_answer(answer)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     members = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
@@ -58,7 +58,7 @@ def order_of(ids: Sequence[int]) -> str | None:
     return "ascending" if ids == ordered else "descending" if ids == ordered[::-1] else "none"
 
 
-def spread(rows: Sequence[Args], count: int) -> list[Args]:
+def sample_rows(rows: Sequence[Args], count: int) -> list[Args]:
     """Some from the beginning, some from the end."""
     half = count // 2
     return list(rows) if len(rows) <= count else [*rows[: count - half], *rows[len(rows) - half :]]
@@ -70,21 +70,21 @@ def spread(rows: Sequence[Args], count: int) -> list[Args]:
 def ask_messages(wide: bool) -> Asking:
     """The pages of im.dialog.messages.get (`FIRST_ID=0`: bitrix-tools/b24-rest-docs#344), and `message_count`."""
     (recent,) = yield [Command("im.recent.list", {"LIMIT": RECENT, "SKIP_OPENLINES": "Y"})]
-    items = listed(recent, "items")
-    answer = opened(recent)
+    items = list_at(recent, "items")
+    answer = decode_answer(recent)
     more = isinstance(answer, dict) and (answer.get("hasMore") is True or answer.get("hasMorePages") is True)
-    dialogs = [str(one["id"]) for one in spread([one for one in items if one.get("id")], MANY if wide else FEW)]
+    dialogs = [str(one["id"]) for one in sample_rows([one for one in items if one.get("id")], MANY if wide else FEW)]
     answers = yield [command for dialog in dialogs for command in questions(dialog)]
-    newest = [numbers(listed(one, "messages"), "id") for one in answers[0::3]]
-    upward = [numbers(listed(one, "messages"), "id") for one in answers[1::3]]
-    counted = [opened(one) for one in answers[2::3]]
+    newest = [numbers(list_at(one, "messages"), "id") for one in answers[0::3]]
+    upward = [numbers(list_at(one, "messages"), "id") for one in answers[1::3]]
+    counted = [decode_answer(one) for one in answers[2::3]]
     read = [place for place, ids in enumerate(newest) if ids]
     answers = yield [page(dialogs[place], "LAST_ID", min(newest[place]), 1) for place in read]
-    below = {place: listed(one, "messages") for place, one in zip(read, answers, strict=True)}
+    below = {place: list_at(one, "messages") for place, one in zip(read, answers, strict=True)}
     older = {
         place: numbers((row for row in rows if row.get("unread") is not True), "id") for place, rows in below.items()
     }
-    whole = [place for place, one in zip(read, answers, strict=True) if opened(one) and not older[place]]
+    whole = [place for place, one in zip(read, answers, strict=True) if decode_answer(one) and not older[place]]
     full = {len(newest[place]) for place in read if older[place]}
     stuck = any(min(older[place]) >= min(newest[place]) for place in read if older[place])
     added = any(max(numbers(below[place], "id")) >= min(newest[place]) for place in read if below[place])
@@ -177,19 +177,22 @@ def ask_crm(_: bool) -> Asking:
         *(items(kind, {"start": -1}) for kind in CRM_TYPES),
         items(CRM_TYPES[0], {"filter": SOLD, "order": {"id": "DESC"}, "start": -1}),
     ]
-    changed = [listed(one, "items") for one in lists[:3]]
+    changed = [list_at(one, "items") for one in lists[:3]]
     kind = next((place for place, rows in enumerate(changed) if rows), 0)
     newest = moment(changed[kind][0].get("updatedTime")) if changed[kind] else None
-    deals = numbers(listed(lists[6], "items"), "id")[:OWNERS]
+    deals = numbers(list_at(lists[6], "items"), "id")[:OWNERS]
     asked = [owners_of(deals), owners_of(deals[::-1])] if len(deals) > 1 else []
     if newest is not None:
-        asked += [since(CRM_TYPES[kind], ">=", newest), since(CRM_TYPES[kind], ">", newest + timedelta(seconds=1))]
+        asked += [
+            changed_since(CRM_TYPES[kind], ">=", newest),
+            changed_since(CRM_TYPES[kind], ">", newest + timedelta(seconds=1)),
+        ]
     answers = yield asked
-    order = {found for one in lists[3:6] if (found := order_of(numbers(listed(one, "items"), "id")))}
+    order = {found for one in lists[3:6] if (found := order_of(numbers(list_at(one, "items"), "id")))}
     zone: str | None = None
     if newest is not None:
-        after = [row.get("updatedTime") for row in listed(answers[-1], "items")]
-        zone = dates(owner_differs(opened(profile), opened(server)), newest, answers[-2], after)
+        after = [row.get("updatedTime") for row in list_at(answers[-1], "items")]
+        zone = dates(owner_differs(decode_answer(profile), decode_answer(server)), newest, answers[-2], after)
     return {
         "crm_dates": zone,
         "crm_order": None if not order else order.pop() if len(order) == 1 else "none",
@@ -204,7 +207,7 @@ def items(kind: int, how: Args, *fields: str) -> Command:
     return Command("crm.item.list", {"entityTypeId": kind, "select": ["id", *fields], **how})
 
 
-def since(kind: int, sign: str, at: datetime) -> Command:
+def changed_since(kind: int, sign: str, at: datetime) -> Command:
     how = {"filter": {f"{sign}updatedTime": at.isoformat()}, "order": {"updatedTime": "DESC"}, "start": 0}
     return items(kind, how, "updatedTime")
 
@@ -218,7 +221,7 @@ def owner_lists(deals: Sequence[int], answers: Sequence[Answer]) -> str | None:
     """Rows of an owner that is not the first of its list prove that the list is understood."""
     if any(one.error is not None for one in answers):
         return "one" if all(isinstance(one.error, Permanent) for one in answers) else None
-    named = [set(numbers(listed(one, "productRows"), "ownerId")) for one in answers]
+    named = [set(numbers(list_at(one, "productRows"), "ownerId")) for one in answers]
     if any(found - {first} for found, first in zip(named, (deals[0], deals[-1]), strict=True)):
         return "many"
     return "one" if any(named) else None
@@ -241,7 +244,7 @@ def ask_tasks(_: bool) -> Asking:
         Command("server.time", {}),
         changed_tasks({}),
     ]
-    known, rows = opened(method), listed(newest, "tasks")
+    known, rows = decode_answer(method), list_at(newest, "tasks")
     told = known.get("isAvailable") if isinstance(known, dict) and known.get("isExisting") is True else None
     at = moment(rows[0].get("changedDate")) if rows else None
     answers: Sequence[Answer] = yield (
@@ -254,9 +257,9 @@ def ask_tasks(_: bool) -> Asking:
     )
     zone: str | None = None
     if at is not None:
-        after = [row.get("changedDate") for row in listed(answers[1], "tasks")]
-        zone = dates(owner_differs(opened(profile), opened(server)), at, answers[0], after)
-    works = opened(newest) is not None  # else there is nothing to compare with: the scope may be missing
+        after = [row.get("changedDate") for row in list_at(answers[1], "tasks")]
+        zone = dates(owner_differs(decode_answer(profile), decode_answer(server)), at, answers[0], after)
+    works = decode_answer(newest) is not None  # else there is nothing to compare with: the scope may be missing
     return {
         "is_available": None if not works or not isinstance(told, bool) else "true" if told else "false",
         "task_dates": zone,
@@ -279,7 +282,7 @@ tasks = Probe({"is_available": ("true", "false"), "task_dates": ("instant", "shi
 
 def ask_users(_: bool) -> Asking:
     (found,) = yield [Command("user.get", {"ADMIN_MODE": True})]
-    return {"user_order": order_of(numbers(listed(found), "ID"))}
+    return {"user_order": order_of(numbers(list_at(found), "ID"))}
 
 
 users = Probe({"user_order": ORDERS}, ask_users)

@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from b24migrate.messages import join, say
-from b24migrate.model.answers import opened, strange
+from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Row
-from b24migrate.model.streams import Fetch, Known, Seen
+from b24migrate.model.streams import Fetch, Known, SourceRecord
 from b24migrate.ports import Command, Source
 
 LONGEST_ID = 18  # digits
 NOTHING = frozenset({b"null", b"false", b"[]", b"{}", b'""'})  # answers that say that there is nothing
 
 
-def one_by_one(
+def fetch_one_by_one(
     method: str,
     params: Callable[[str], Args],
     *,
@@ -28,7 +28,7 @@ def one_by_one(
     """Fetches by id with one command each: a filter by one id is understood by every version of every method. With
     `select`, the parameter in which custom fields must be named, or they do not come."""
 
-    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+    def fetch(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
         asked = [params(one.id) for one in wanted]
         if select:
             custom = known.custom()
@@ -38,7 +38,7 @@ def one_by_one(
         for one, answer in zip(wanted, source.batch(commands), strict=True):
             if answer.error is not None:
                 raise answer.error
-            for raw in opened(answer.result, items, method).items:
+            for raw in open_list(answer.result, items, method).items:
                 if same_id(raw, id_field, one.id):
                     found[one.id] = Row(one.id, bytes(raw))
         return found
@@ -53,7 +53,7 @@ def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Json]:
     except (msgspec.DecodeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise strange(method, ())
+        raise unexpected_answer(method, ())
     return found
 
 
@@ -62,7 +62,7 @@ def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
     said = row_in(raw, method).get(field)
     text = str(said) if isinstance(said, str | int) else ""
     if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
-        raise strange(method, (field,))
+        raise unexpected_answer(method, (field,))
     return text
 
 
@@ -72,10 +72,10 @@ def id_in(raw: msgspec.Raw, field: str, method: str) -> Json:
     return row_in(raw, method)[field]
 
 
-def either(modern: Fetch, older: Fetch) -> Fetch:
+def fetch_either(modern: Fetch, older: Fetch) -> Fetch:
     """By the older method where a portal lacks the other."""
 
-    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+    def fetch(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
         try:
             return modern(source, wanted, known)
         except Permanent as error:
@@ -100,7 +100,7 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
     return isinstance(row, dict) and ":".join(str(row.get(name, "")) for name in field.split(":")) == source_id
 
 
-def refused(row: Row, what: str, error: Exception) -> Row:
+def mark_unread(row: Row, what: str, error: Exception) -> Row:
     """The row without the part that could not be read. A note says so, and the next run reads it again.
     Raises GateUnmet when the method is refused for all of them."""
     if isinstance(error, Forbidden):

@@ -99,7 +99,7 @@ def resume(keeper: Keeper) -> Reply:
     """Goes on with the current run, whatever its plan is: one that is paused, or has stopped."""
 
     def act(app: App) -> Reply:
-        wanted = plan.to_resume(app.context.store).plan
+        wanted = plan.resumable_run(app.context.store).plan
         return _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
 
     return _answered(keeper, act, fresh=True)
@@ -131,11 +131,11 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
         names += [mini_task(wish.scope, app.catalog)[0]] if wish.scope else []
         names = names or _all_that_may_be_retried(app)
         _refuse_others_than(app, names)
-        renewed = requeue.renew(app.context, names, wish.code)
+        renewed = requeue.requeue(app.context, names, wish.code)
         told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
             return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
-        wanted = requeue.open_again(app.context, renewed)
+        wanted = requeue.reopen_plan(app.context, renewed)
         reply = _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
         return Reply(reply.status, {**reply.body, **told})
 

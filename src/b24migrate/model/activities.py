@@ -85,7 +85,7 @@ class Part(NamedTuple):
     code: str  # what it would run, or its properties
 
 
-def forbidden(fields: Mapping[str, Json]) -> list[Part]:
+def find_forbidden(fields: Mapping[str, Json]) -> list[Part]:
     """All parts of a template that are not on the list, but no more than a hundred."""
     found: list[Part] = []
     for part in _parts(fields):
@@ -95,7 +95,7 @@ def forbidden(fields: Mapping[str, Json]) -> list[Part]:
     return found
 
 
-def names(parts: Iterable[Part]) -> list[str]:
+def activity_names(parts: Iterable[Part]) -> list[str]:
     return list(dict.fromkeys(part.name for part in parts))
 
 
@@ -104,7 +104,7 @@ def is_allowed(name: str, allowed: frozenset[str]) -> bool:
     return name not in (NAMELESS, UNREADABLE) and name.lower() in allowed
 
 
-def watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
+def find_watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
     """Activities that are sent, but that somebody must look at before the template may start by itself: place, type."""
     left = [(tree, place)]
     while left:
@@ -113,7 +113,7 @@ def watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
             kind = one.get("Type")
             if isinstance(kind, str) and "Properties" in one and _is_watched(kind):
                 yield at, kind
-        left += reversed([(part, _below(at, name)) for name, part in _entries(one)])
+        left += reversed([(part, _place_below(at, name)) for name, part in _entries(one)])
 
 
 def _is_watched(kind: str) -> bool:
@@ -130,19 +130,19 @@ def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
         one, place, role = left.pop()
         if role and not isinstance(one, (dict, list)):
             if role == "activity" or one not in (None, "", 0):
-                yield Part(place, UNREADABLE, _shown(one))
+                yield Part(place, UNREADABLE, _shorten(one))
         elif role == "list":
-            left += reversed([(part, _below(place, name), "activity") for name, part in _entries(one)])
+            left += reversed([(part, _place_below(place, name), "activity") for name, part in _entries(one)])
         elif isinstance(one, dict) and (role or {"Type", "Properties"} <= one.keys()):
             yield from _activity(one, place)
             # Keys differ in case for the kernel: `children` is a property like any other.
             roles = {"Children": "list"}
-            left += reversed([(part, _below(place, name), roles.get(name, "")) for name, part in one.items()])
+            left += reversed([(part, _place_below(place, name), roles.get(name, "")) for name, part in one.items()])
         else:
             if role:
-                yield Part(place, UNREADABLE, _shown(one))
-            yield from _evaluated(one, place)
-            left += reversed([(part, _below(place, name), "") for name, part in _entries(one)])
+                yield Part(place, UNREADABLE, _shorten(one))
+            yield from _find_evaluated(one, place)
+            left += reversed([(part, _place_below(place, name), "") for name, part in _entries(one)])
 
 
 def _activity(one: Mapping[str, Json], place: str) -> Iterator[Part]:
@@ -154,13 +154,13 @@ def _activity(one: Mapping[str, Json], place: str) -> Iterator[Part]:
         for name, value in properties.items():
             # `codecondition` is found like everywhere else
             if name.lower() not in CONDITIONS | PLAIN and _plain(name) not in EVALUATED:
-                yield Part(f"{place}/Properties/{name[:LONGEST_NAME]}", name[:LONGEST_NAME], _shown(value))
+                yield Part(f"{place}/Properties/{name[:LONGEST_NAME]}", name[:LONGEST_NAME], _shorten(value))
 
 
-def _evaluated(one: Json, place: str) -> Iterator[Part]:
+def _find_evaluated(one: Json, place: str) -> Iterator[Part]:
     for name, part in one.items() if isinstance(one, dict) else ():
         if _plain(name) in EVALUATED:
-            yield Part(_below(place, name), name[:LONGEST_NAME], _shown(part))
+            yield Part(_place_below(place, name), name[:LONGEST_NAME], _shorten(part))
         elif name.lower() == "type" and isinstance(part, str) and _plain(part) in EVALUATED:
             yield Part(place, part[:LONGEST_NAME], _code(one))
 
@@ -178,16 +178,16 @@ def _entries(one: Json) -> Iterator[tuple[str, Json]]:
         yield from ((str(number), part) for number, part in enumerate(one))
 
 
-def _below(place: str, name: str) -> str:
+def _place_below(place: str, name: str) -> str:
     return (f"{place}/{name[:LONGEST_NAME]}" if place else name)[:LONGEST_PLACE]
 
 
 def _code(properties: Json) -> str:
     code = properties.get("ExecuteCode") if isinstance(properties, dict) else None
-    return code[:LONGEST_CODE] if isinstance(code, str) and code else _shown(properties)
+    return code[:LONGEST_CODE] if isinstance(code, str) and code else _shorten(properties)
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     if isinstance(value, str):
         return value[:LONGEST_CODE]
     try:

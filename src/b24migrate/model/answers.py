@@ -22,7 +22,7 @@ _EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
 
 
-class Opened(NamedTuple):
+class AnswerList(NamedTuple):
     """The members of a list, raw or decoded; the value next to it; and the keys as this portal spells them."""
 
     items: list[Any]
@@ -30,42 +30,42 @@ class Opened(NamedTuple):
     path: tuple[str, ...] = ()
 
 
-def opened(result: object, path: Sequence[str] = (), what: str = "", beside: str = "") -> Opened:
+def open_list(result: object, path: Sequence[str] = (), what: str = "", beside: str = "") -> AnswerList:
     """The list at the path. PHP: a list with gaps is a map, and no members may be `false` or `null`."""
     side = None
     taken: tuple[str, ...] = ()
     for name in path:
         level = _level(result)
-        key = spelled(level, name) if isinstance(level, Mapping) else None
+        key = find_key(level, name) if isinstance(level, Mapping) else None
         if key is None:
-            raise strange(what, path)
-        side = level.get(spelled(level, beside)) if beside else None
+            raise unexpected_answer(what, path)
+        side = level.get(find_key(level, beside)) if beside else None
         taken = (*taken, key)
         result = level[key]
     found = _level(result)
     if isinstance(found, Mapping):
-        return Opened(list(found.values()), side, taken)
+        return AnswerList(list(found.values()), side, taken)
     if isinstance(found, list):
-        return Opened(found, side, taken)
+        return AnswerList(found, side, taken)
     if found is None or found is False:
-        return Opened([], side, taken)
-    raise strange(what, path)
+        return AnswerList([], side, taken)
+    raise unexpected_answer(what, path)
 
 
-def entry(result: object, name: str, what: str = "") -> Any:
+def open_entry(result: object, name: str, what: str = "") -> Any:
     """What is under one key of an answer, decoded."""
     level = _level(result)
-    key = spelled(level, name) if isinstance(level, Mapping) else None
+    key = find_key(level, name) if isinstance(level, Mapping) else None
     if key is None:
-        raise strange(what, (name,))
+        raise unexpected_answer(what, (name,))
     value = level[key]
     try:
         return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
     except (msgspec.DecodeError, RecursionError):
-        raise strange(what, (name,)) from None
+        raise unexpected_answer(what, (name,)) from None
 
 
-def with_emoji(text: Any) -> Any:
+def decode_emoji(text: Any) -> Any:
     """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods return them so (kernel
     forum/lib/message.php, tasks/classes/general/commentitem.php)."""
     return _EMOJI.sub(_emoji, text) if isinstance(text, str) else text
@@ -78,12 +78,12 @@ def _emoji(found: re.Match[str]) -> str:
         return found[0]
 
 
-def spelled(level: Mapping[str, Any], name: str) -> str | None:
+def find_key(level: Mapping[str, Any], name: str) -> str | None:
     """The key as this portal writes it."""
     return next((key for key in (name, name.upper(), name.lower()) if key in level), None)
 
 
-def strange(what: str, path: Sequence[str]) -> Permanent:
+def unexpected_answer(what: str, path: Sequence[str]) -> Permanent:
     method = what or say("portal.unnamed")
     text = say("portal.no_key", method=method, path=".".join(path)) if path else say("portal.no_list", method=method)
     return Permanent(text, code=STRANGE)

@@ -248,7 +248,7 @@ class Job:
         return f"{self.scope}/{self.kind}({inside})"
 
 
-def stored_job(scope: str, kind: str, args: str, attempts: Json, failures: Json) -> Job:
+def decode_job(scope: str, kind: str, args: str, attempts: Json, failures: Json) -> Job:
     """As a store kept it. One whose arguments cannot be read has them as they stand there, under one name."""
     try:
         decoded, counts = _ARGS.decode(args), (int(attempts), int(failures))
@@ -269,12 +269,12 @@ def canonical(value: Json) -> bytes:
     return msgspec.json.encode(value, order="sorted", enc_hook=plain)
 
 
-def losses_text(losses: Mapping[str, int]) -> str | None:
+def encode_losses(losses: Mapping[str, int]) -> str | None:
     """As a store keeps them with a record. Nearly all records lost nothing."""
     return canonical(losses).decode() if losses else None
 
 
-def losses_of(text: str | None) -> Mapping[str, int]:
+def decode_losses(text: str | None) -> Mapping[str, int]:
     """Nothing where the row in the store is damaged: it must not keep others from being read."""
     try:
         return msgspec.json.decode(text, type=dict[str, int]) if text else {}
@@ -282,7 +282,7 @@ def losses_of(text: str | None) -> Mapping[str, int]:
         return {}
 
 
-def losses_since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+def compare_losses(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     """By how much more, or less, is lost."""
     return {name: now.get(name, 0) - before.get(name, 0) for name in {*before, *now}} if before or now else {}
 
@@ -291,7 +291,7 @@ def digest(value: Json) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def tells_more(extras: bytes | None, before: bytes | None) -> bool:
+def has_new_extras(extras: bytes | None, before: bytes | None) -> bool:
     """Whether the extras of a record say something that the earlier ones do not. A name that is missing now is no
     change: the portal only did not tell it. Another webhook has other rights: only names that were missing count."""
     if extras is None or extras == before:
@@ -355,7 +355,7 @@ def marked_span(parent_id: str, mark: str) -> Span:
     return Span(prefix, f"{prefix}:")
 
 
-def between_families(first: str, key: str) -> str:
+def end_between_families(first: str, key: str) -> str:
     """Where a span of order keys that begins with `first` and has reached `key` can end without dividing a family:
     before everything below the topmost parent of `key`, so that a large family begins a span, since what comes last can
     be divided further; when the span begins with that family, past all of it (`;` is the character after `:`)."""

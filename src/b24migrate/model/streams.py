@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from b24migrate.ports import Answer, Command, Source
 
 
-class Seen(NamedTuple):
+class SourceRecord(NamedTuple):
     """A record as a stream's functions see it: decoded, with what other methods said about it."""
 
     id: str
@@ -61,7 +61,7 @@ class Resolve(Protocol):
 Around: TypeAlias = Sequence[tuple[str, Mapping[str, Json]]]
 
 # staged records by stream and id: what a stream's function may look up
-Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, Seen]]
+Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, SourceRecord]]
 
 
 class Known(NamedTuple):
@@ -145,8 +145,8 @@ class Each:
 
     of: str
     method: str  # for the inventory
-    listing: Callable[[Seen], Listing]
-    prefix: Callable[[Seen], str]
+    listing: Callable[[SourceRecord], Listing]
+    prefix: Callable[[SourceRecord], str]
     needs: str = ""
     without: str = ""
 
@@ -154,7 +154,7 @@ class Each:
 class Progress(NamedTuple):
     """How far the children of one parent are read."""
 
-    parent: Seen
+    parent: SourceRecord
     after: int = 0  # the ID the walk has reached, or the offset; 0: not started
     got: int = 0
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
@@ -188,16 +188,16 @@ class PerParent:
 
     of: str
     method: str
-    params: Callable[[Seen], Args]
+    params: Callable[[SourceRecord], Args]
     paging: Whole | Backward | Slices
     items: tuple[str, ...] = ()
     id: str = "id"
     # which webhook is asked, of those with these owners
-    via: Callable[[Seen, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
+    via: Callable[[SourceRecord, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
     others: bool = False  # where one webhook is refused, the next is asked
     everybody: bool = False  # each webhook is asked: they see different things
-    only: Callable[[Seen], bool] = lambda _: True  # the parents that have any
-    expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has; an estimate
+    only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that have any
+    expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many the parent says it has; an estimate
     scope: str = ""  # without it this reading is left out
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None
@@ -205,18 +205,22 @@ class PerParent:
     without: str = ""
     empty_is_alarm: bool = False
     mark: str = ""  # before the child's own id, where a stream has children of two kinds
-    row_key: Callable[[Seen, Args], str] | None = None  # where the parent is not what the child's id begins with
-    conceals: Callable[[Seen, Args, Sequence[str]], str | None] = lambda *_: None  # why a row is not what it should be
+    row_key: Callable[[SourceRecord, Args], str] | None = (
+        None  # where the parent is not what the child's id begins with
+    )
+    conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: (
+        None
+    )  # why a row is not what it should be
     alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same
-    same: Callable[[Seen, Seen], bool] = lambda *_: False
+    same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
     # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
     # is given the parents with the ids that were listed, and tells which scopes are granted.
-    unlisted: Callable[[Source, Mapping[str, tuple[Seen, set[str]]], Callable[[str], bool]], Page] | None = None
+    unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
 
 
-def person(parent: Seen) -> str:
+def person_name(parent: SourceRecord) -> str:
     """Who is meant, for people to read."""
     name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
     return name or f"user {parent.id}"
@@ -265,8 +269,8 @@ class Policy(StrEnum):
     EXISTING = "existing"  # require where the source has the record, drop where it has it no longer
 
 
-Take: TypeAlias = Callable[[Seen], Json]
-Code: TypeAlias = Callable[[Seen, Json, Resolve], Json]
+Take: TypeAlias = Callable[[SourceRecord], Json]
+Code: TypeAlias = Callable[[SourceRecord, Json, Resolve], Json]
 ABSENT: Json = object()
 UNTOLD = "untold"  # of a custom field: the method whose answer about it could not be read
 
@@ -279,7 +283,9 @@ class Field:
     kind: Kind = Kind.TEXT
     take: Take | None = None  # default: the payload's field of the same name
     to: str = ""  # the stream it refers to
-    when: Callable[[Seen], bool] | None = None  # where it refers to that stream only sometimes; else it is a text
+    when: Callable[[SourceRecord], bool] | None = (
+        None  # where it refers to that stream only sometimes; else it is a text
+    )
     policy: Policy = Policy.DROP
     late: bool = False  # the referred record may come later: sent in a second pass
     inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
@@ -290,9 +296,9 @@ class Field:
     names: tuple[str, ...] = ()  # the streams that a code may name
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
     # of a tree: whose id is under a key, by the maps around it
-    under: Callable[[Seen, Around, str, str], tuple[str, str] | None] | None = None
+    under: Callable[[SourceRecord, Around, str, str], tuple[str, str] | None] | None = None
     # of a tree: what a text under a key became, where the key says of what kind it is
-    entry: Callable[[Seen, Around, str, str, Resolve], str | None] | None = None
+    entry: Callable[[SourceRecord, Around, str, str, Resolve], str | None] | None = None
     # of a tree: whose id a key is, by the key that its map is under
     key: Callable[[str, str], tuple[str, str] | None] = lambda _name, _key: None
     # of a tree: which part of a list is under which key, where the list says it itself
@@ -362,9 +368,9 @@ class Mention:
 # ---------------------------------------------------------------- a stream and its entity
 
 # the files a record refers to
-Files: TypeAlias = Callable[[Seen], Iterable[FileRef]]
+Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
 # records by id as the source has them now, for pull-through and verify
-Fetch: TypeAlias = Callable[["Source", Sequence[Seen], Known], dict[str, Row]]
+Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,9 +389,11 @@ class Stream:
     volatile: frozenset[str] = frozenset()  # payload fields that do not count as a change
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
-    at_last: Callable[[Seen, dict[str, Json], bool], None] | None = None  # a last look; whether all was resolved
+    at_last: Callable[[SourceRecord, dict[str, Json], bool], None] | None = (
+        None  # a last look; whether all was resolved
+    )
     # parts that would run code on the target: a record with one is sent only where the configuration names it
-    forbidden: Callable[[Seen], Sequence[Part]] | None = None
+    forbidden: Callable[[SourceRecord], Sequence[Part]] | None = None
     # what such records go without, when the configuration names these parts
     rules: Callable[[frozenset[str]], Sequence[Rule]] = lambda _: ()
     natural: str = ""  # the payload's field that must be unique, case ignored
@@ -396,23 +404,25 @@ class Stream:
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
     # what texts call an attachment -> the key of the file behind it
-    attached: Callable[[Seen], Mapping[str, str]] = lambda seen: {
+    attached: Callable[[SourceRecord], Mapping[str, str]] = lambda seen: {
         name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()
     }
     # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
     peek: tuple[str, ...] = ()
-    exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
+    exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
-    adopted: Callable[[Seen], bool] = lambda _: False  # the target may have had it already, and keeps its own values
+    adopted: Callable[[SourceRecord], bool] = lambda _: (
+        False
+    )  # the target may have had it already, and keeps its own values
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     pipelines: bool = False  # its records are pipelines, which an analysis lists
     custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
     # the payload's fields by which people know a record, in every spelling: those that are there, joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
-    emails: Callable[[Seen], Iterable[str]] = lambda _: ()  # under which somebody may look for it
+    emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which somebody may look for it
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"
@@ -432,7 +442,7 @@ class Stream:
 
 
 # staged records of a stream, all of them
-StagedRecords: TypeAlias = Callable[[str], Iterable[Seen]]
+StagedRecords: TypeAlias = Callable[[str], Iterable[SourceRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,7 +494,9 @@ class Entity:
     aids: tuple[Stream, ...] = ()  # read before the streams and never sent: what their fields look up
     matches_users: bool = False  # records that the target has already are linked by their natural key
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
-    unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None
+    unreadable: (
+        Callable[[Source, Callable[[str], Iterable[SourceRecord]], Sequence[Reading]], Iterable[SetAside]] | None
+    ) = None
     talk: bool = False  # what people said to one another: some companies leave it behind
     # of the methods that readings need, or need to be missing: the parameters of a cheap call that shows which is so
     probes: Mapping[str, Args] = field(default_factory=dict)

@@ -74,17 +74,17 @@ class Turn:
     method: str
 
 
-def turn(quota: Quota, now: float, bucket: Bucket, credential: str, methods: Sequence[str]) -> tuple[Quota, Turn]:
+def take_turn(quota: Quota, now: float, bucket: Bucket, credential: str, methods: Sequence[str]) -> tuple[Quota, Turn]:
     """Takes a place in the bucket when the wait is short, and nothing when it is not."""
     method, wait_s = _longest_rest(quota, now, credential, methods)
     wait_s = max(wait_s, quota.pause(now))
     if bucket.per_second > 0:
         wait_s = max(wait_s, (bucket.level(quota, now) + 1 - bucket.brim) / bucket.per_second)
     granted = wait_s <= PATIENCE_S
-    return counted(quota, now, bucket) if granted else quota, Turn(granted, wait_s, method)
+    return count_request(quota, now, bucket) if granted else quota, Turn(granted, wait_s, method)
 
 
-def counted(quota: Quota, now: float, bucket: Bucket) -> Quota:
+def count_request(quota: Quota, now: float, bucket: Bucket) -> Quota:
     """One request more; without a limit there is nothing to count."""
     if bucket.per_second <= 0:
         return quota
@@ -92,7 +92,7 @@ def counted(quota: Quota, now: float, bucket: Bucket) -> Quota:
     return replace(drained, level=drained.level + 1)
 
 
-def rejected(
+def count_rejection(
     quota: Quota, now: float, bucket: Bucket, *, sent_at: float, retry_after_s: float, jitter: float
 ) -> tuple[Quota, float]:
     """The bucket is full after all: everybody pauses, twice as long as the last time."""
@@ -105,12 +105,12 @@ def rejected(
     return replace(drained, level=level, pause_s=pause_s, paused_at=now, paused_until=until), until - now
 
 
-def answered(quota: Quota, sent_at: float) -> Quota:
+def count_answer(quota: Quota, sent_at: float) -> Quota:
     """A request that was sent after the last pause got through: the next pause begins small again."""
     return replace(quota, pause_s=0.0) if sent_at > quota.paused_at else quota
 
 
-def rested(quota: Quota, now: float, bucket: Bucket, *, credential: str, method: str, wait_s: float) -> Quota:
+def add_rest(quota: Quota, now: float, bucket: Bucket, *, credential: str, method: str, wait_s: float) -> Quota:
     until = now + bounded(wait_s)
     drained = _at(quota, now, bucket)
     return replace(drained, rests={**drained.rests, _key(credential, method): until})
@@ -135,9 +135,9 @@ def _key(credential: str, method: str) -> str:
 # ---------------------------------------------------------------- as a row
 
 
-def opened(row: RegisterRow) -> Quota:
+def decode_quota(row: RegisterRow) -> Quota:
     return Quota(**{name: row.values[column] for name, column in _COLUMNS.items() if column in row.values}).bounded()
 
 
-def written(quota: Quota) -> dict[str, object]:
+def encode_quota(quota: Quota) -> dict[str, object]:
     return {_COLUMNS[name]: value for name, value in asdict(quota).items()}

@@ -14,7 +14,7 @@ class Records(Protocol):
 
     def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
         """Upserts by id. A new record is NEW. A known one keeps its status, except that a changed `payload_hash`
-        (both present and different), or extras that tell more (`tells_more`; with both hashes, or once it is
+        (both present and different), or extras that tell more (`has_new_extras`; with both hashes, or once it is
         imported), makes it NEW with Revision + 1, attempts 0 and no error. Without hashes the content of a record that
         is not IMPORT_OK is replaced, its status stays; an imported one is left as it is.
         `pulled_through` is kept as first staged, except that a record met again in an ordinary read is no longer

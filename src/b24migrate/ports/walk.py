@@ -12,7 +12,7 @@ MOST_ROWS = 1000
 ABOUT_BYTES = 8 << 20  # of payload in one stretch, whatever the size of its rows
 
 
-class Teller:
+class Progress:
     """Says how far it is, now and then."""
 
     def __init__(self, say: Callable[[str], None], clock: Clock) -> None:
@@ -29,7 +29,7 @@ class Teller:
             self._due_s = self._clock.monotonic() + EVERY_S
 
 
-def stretches(store: Store, table: Table) -> Iterator[list[Mapping[str, Json]]]:
+def walk_table(store: Store, table: Table) -> Iterator[list[Mapping[str, Json]]]:
     """All rows of a table in order; as many at once as fit into little memory, judged by those before them."""
     lo, limit = "", MOST_ROWS // 10
     while rows := store.export(table, Span(lo), limit):

@@ -24,7 +24,7 @@ def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | No
     return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
 
 
-def how_many_fit(sizes: Iterable[int], most: int, frame: int = 0) -> int:
+def count_fitting(sizes: Iterable[int], most: int, frame: int = 0) -> int:
     """How many of the first go into a call of so many bytes; 0 when the first alone is too large."""
     whole = itertools.accumulate(sizes, initial=frame)
     return max(0, sum(1 for size in whole if size <= most) - 1)

@@ -16,7 +16,7 @@ from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
-from b24migrate.targets.calls import existing_fields, how_many_fit
+from b24migrate.targets.calls import count_fitting, existing_fields
 
 _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
@@ -58,7 +58,7 @@ class ImportTarget:
         return found
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
-        body = {"stream": stream, "run": run, "dry_run": False, "items": list(map(_sent, items))}
+        body = {"stream": stream, "run": run, "dry_run": False, "items": list(map(_encode_item, items))}
         method = f"import.{wire_entity}.batch"
         outcomes = {outcome.key: outcome for outcome in map(_outcome, _entries(self._call(method, body), method))}
         if outcomes.keys() != {item.key for item in items}:
@@ -68,7 +68,7 @@ class ImportTarget:
     def fits(self, items: Sequence[Item]) -> int:
         limits = self._limits
         sizes = (len(item.key) + len(item.digest) + len(item.wire) + _FRAME_OF_ITEM for item in items[: limits.items])
-        return how_many_fit(sizes, limits.body_bytes, _FRAME)
+        return count_fitting(sizes, limits.body_bytes, _FRAME)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         method = f"import.{wire_entity}.fields"
@@ -145,7 +145,7 @@ class ImportTarget:
         found: dict[str, Deleted] = {}
         for some in _chunks(keys):
             body = {"stream": stream, "keys": list(some), "dry_run": dry_run}
-            found.update((one.key, one) for one in map(_deleted, _entries(self._call(method, body), method)))
+            found.update((one.key, one) for one in map(_deletion, _entries(self._call(method, body), method)))
         if found.keys() != set(keys):
             raise _strange(method)
         return [found[key] for key in keys]
@@ -155,7 +155,7 @@ class ImportTarget:
         time and answers a `cursor`, which goes back to it as `after`; nobody else is sent that."""
         body = {"run": run, **({"after": after} if after else {})}
         try:
-            result = _decoded(self._portal.call("import.finalize", body).result)
+            result = _decode(self._portal.call("import.finalize", body).result)
         except Permanent as error:
             if error.code != _UNKNOWN:
                 raise self._unserved("import.finalize", error) if error.code in _UNSERVED else error from None
@@ -167,7 +167,7 @@ class ImportTarget:
         """The contract keeps everything; a module on a real box names what that box cannot keep: under `rules`, as the
         contract has it, or under `items`, as older versions of our own do."""
         try:
-            result = _decoded(self._portal.call("import.fidelity", {}).result)
+            result = _decode(self._portal.call("import.fidelity", {}).result)
         except Permanent as error:
             if error.code != _UNKNOWN:
                 raise self._unserved("import.fidelity", error) if error.code in _UNSERVED else error from None
@@ -178,12 +178,12 @@ class ImportTarget:
 
     def selftest(self) -> list[Tried] | None:
         try:
-            result = _decoded(self._portal.call("import.selftest", {}).result)
+            result = _decode(self._portal.call("import.selftest", {}).result)
         except Permanent as error:
             if error.code != _UNKNOWN:
                 raise self._unserved("import.selftest", error) if error.code in _UNSERVED else error from None
             return None
-        return list(map(_tried, _objects(result, "import.selftest", "checks")))
+        return list(map(_selftest_result, _objects(result, "import.selftest", "checks")))
 
     @property
     def _limits(self) -> TargetLimits:
@@ -205,7 +205,7 @@ class ImportTarget:
         """One POST of its own: never inside a batch, never with a key that the box would take for itself."""
         assert not _RESERVED & body.keys()  # noqa: S101 - a bug of this file, and a silent loss on a real box
         try:
-            result = _decoded(self._portal.call(method, body).result)
+            result = _decode(self._portal.call(method, body).result)
         except Permanent as error:
             if error.code not in _UNSERVED:
                 raise
@@ -233,11 +233,11 @@ class ImportTarget:
         )
 
 
-def _sent(item: Item) -> Args:
+def _encode_item(item: Item) -> Args:
     return {"key": item.key, "digest": item.digest, "fields": msgspec.Raw(item.wire)}
 
 
-def _decoded(raw: object) -> Any:
+def _decode(raw: object) -> Any:
     try:
         return msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else None
     except (msgspec.DecodeError, RecursionError):
@@ -247,7 +247,7 @@ def _decoded(raw: object) -> Any:
 def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
     """Each told once: the contract promises it of everything but rules."""
     entries = _objects(result, method, name)
-    keys = [_told_apart(one) for one in entries]
+    keys = [_entry_key(one) for one in entries]
     if any(isinstance(key, dict | list) for key in keys) or len(set(keys)) != len(keys):
         raise _strange(method)
     return entries
@@ -255,7 +255,7 @@ def _entries(result: object, method: str, name: str = "items") -> list[Mapping[s
 
 def _objects(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
     try:
-        entries = answers.entry(result, name, method)
+        entries = answers.open_entry(result, name, method)
     except Permanent:
         raise _strange(method) from None
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
@@ -263,7 +263,7 @@ def _objects(result: object, method: str, name: str = "items") -> list[Mapping[s
     return entries
 
 
-def _told_apart(entry: Mapping[str, Any]) -> object:
+def _entry_key(entry: Mapping[str, Any]) -> object:
     return next((entry[name] for name in ("key", "code", "email") if name in entry), None)
 
 
@@ -273,12 +273,12 @@ def _outcome(entry: Mapping[str, Any]) -> Outcome:
         raise _strange("items")
     key = _text(entry, "key")
     if status != "failed":
-        return Outcome(key, status, _text(entry, "id"), ignored=_ignored(entry))
+        return Outcome(key, status, _text(entry, "id"), ignored=_ignored_fields(entry))
     code, text, retry = _error(entry)
     return Outcome(key, status, None, code, text, retry)
 
 
-def _ignored(entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _ignored_fields(entry: Mapping[str, Any]) -> tuple[str, ...]:
     named = entry.get("ignored")
     return tuple(map(str, named)) if isinstance(named, list) else ()
 
@@ -301,7 +301,7 @@ def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
     return str(error.get("code") or "INTERNAL"), f"{place}{error.get('message') or ''}", error.get("retry") is True
 
 
-def _deleted(entry: Mapping[str, Any]) -> Deleted:
+def _deletion(entry: Mapping[str, Any]) -> Deleted:
     status = _text(entry, "status")
     if status not in _DELETIONS:
         raise _strange("deleted")
@@ -322,7 +322,7 @@ def _contract_rule(entry: Mapping[str, Any]) -> Rule:
     return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _reason(entry))
 
 
-def _tried(entry: Mapping[str, Any]) -> Tried:
+def _selftest_result(entry: Mapping[str, Any]) -> Tried:
     ok = entry.get("ok")
     if not isinstance(ok, bool):
         raise _strange("import.selftest")

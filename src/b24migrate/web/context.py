@@ -126,7 +126,7 @@ class Context:
         target = "" if "target" in settings.absent else settings.target.parsed.origin
         self.portals = Portals(source, target, cannot)
         redactor = settings.redactor
-        others = [one for one in self._redactors if not one.knows_as_much_as(redactor)]
+        others = [one for one in self._redactors if not one.covers(redactor)]
         self._redactors = [redactor, *others][:SECRETS_REMEMBERED]
         self._known = settings
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.engine.phases.compose import Drafter
-from b24migrate.engine.phases.context import RunContext, decode_extras, readable, seen_row
+from b24migrate.engine.phases.context import RunContext, decode_extras, decode_readable, decode_row
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Fate, Finding, Json, Link, Record, Row, Status
-from b24migrate.model.streams import Kind, Seen, Stream
+from b24migrate.model.streams import Kind, SourceRecord, Stream
 from b24migrate.ports import FINDINGS, FORESEEN, SPARED, Register, TargetRecord
 
 SHOWN = 200  # characters of a value that a finding keeps
@@ -26,7 +26,7 @@ class Outcome(StrEnum):
     BEYOND = "beyond"  # more than the contract names, and the target does not keep it
 
 
-class Compared(NamedTuple):
+class ComparedField(NamedTuple):
     name: str
     expected: Json
     actual: Json
@@ -49,18 +49,18 @@ def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Reco
     if stream.fetch is None or not records:
         return {}
     staged = {one.row_key: one for one in records}
-    rows = stream.fetch(context.source, readable(records, stream), context.known(stream))
+    rows = stream.fetch(context.source, decode_readable(records, stream), context.known(stream))
     return {
         key: row if row.extras else row._replace(extras=decode_extras(staged[key].extras)) for key, row in rows.items()
     }
 
 
-def latest_version(stream: Stream, record: Record, now: Row | None) -> Seen:
+def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRecord:
     """By the source now, or else when it was staged."""
-    return seen_row(now or Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
+    return decode_row(now or Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
 
 
-def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[Compared]:
+def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[ComparedField]:
     """Every field that should be there. What the contract does not name the target need not keep."""
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
     for name, value in expected.items():
@@ -68,7 +68,7 @@ def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping
         outcome = Outcome.EQUAL
         if not is_same(value, there, name in unordered):
             outcome = Outcome.BEYOND if there is None and is_beyond(name, stream) else Outcome.DIFFERS
-        yield Compared(name, value, there, outcome)
+        yield ComparedField(name, value, there, outcome)
 
 
 def is_beyond(name: str, stream: Stream) -> bool:
@@ -111,21 +111,21 @@ class ExpectedDifferences:
         self._drafter = Drafter(context, stream) if self._rules else None
         self._tells_spared = context.options.verify_all  # else only a few are looked at, and it would be chance
 
-    def findings(self, one: Seen, expected: Mapping[str, Json], found: TargetRecord | None) -> list[Finding]:
+    def findings(self, one: SourceRecord, expected: Mapping[str, Json], found: TargetRecord | None) -> list[Finding]:
         """Everything that is to be said about a record. What the target had already keeps its own values."""
         if found is None:
             return [self.missing_finding(one)]
         compared = compare_fields(self._stream, {} if self._stream.adopted(one) else expected, found.fields)
-        touching = self._touching(one)
-        return [finding for field in compared for finding in self._judged(one.id, field, touching)]
+        touching = self._applying_rules(one)
+        return [finding for field in compared for finding in self._judge(one.id, field, touching)]
 
-    def announced(self, one: Seen) -> Callable[[str], bool]:
+    def expected_fields(self, one: SourceRecord) -> Callable[[str], bool]:
         """Whether a field of this record was said to differ."""
-        touching = self._touching(one)
+        touching = self._applying_rules(one)
         return lambda name: any(rule.concerns(name) for rule in touching)
 
-    def missing_finding(self, one: Seen) -> Finding:
-        lost = [rule for rule in self._touching(one) if not rule.field and rule.keeping is Keeping.LOST]
+    def missing_finding(self, one: SourceRecord) -> Finding:
+        lost = [rule for rule in self._applying_rules(one) if not rule.field and rule.keeping is Keeping.LOST]
         if lost:
             return Finding(self._stream.name, Fate.FORESEEN, one.id, note=lost[0].reason)
         return Finding(self._stream.name, Fate.MISSING, one.id)
@@ -136,13 +136,13 @@ class ExpectedDifferences:
         fewer = counted.fate is Fate.MISSING and lost
         return counted._replace(fate=Fate.FORESEEN, note=lost[0].reason) if fewer else counted
 
-    def _touching(self, one: Seen) -> Sequence[Rule]:
+    def _applying_rules(self, one: SourceRecord) -> Sequence[Rule]:
         if self._drafter is None:
             return ()
         draft = self._drafter.draft(one)
         return [rule for rule in self._rules if rule.running or rule.judge()(draft)]
 
-    def _judged(self, source_id: str, one: Compared, touching: Sequence[Rule]) -> Iterator[Finding]:
+    def _judge(self, source_id: str, one: ComparedField, touching: Sequence[Rule]) -> Iterator[Finding]:
         own = [rule for rule in touching if rule.concerns(one.name)]
         values = (one.name, shorten(one.expected), shorten(one.actual))
         if one.outcome is Outcome.EQUAL:

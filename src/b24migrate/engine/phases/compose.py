@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 import msgspec
 
 from b24migrate.engine.phases.bug import UNEXPECTED, unexpected
-from b24migrate.engine.phases.context import RunContext, seen
+from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.engine.phases.fields import Convert, FieldInterpreter
 from b24migrate.engine.phases.references import References
 from b24migrate.engine.phases.trees import Trees
 from b24migrate.messages import say
 from b24migrate.model import values
+from b24migrate.model.activities import activity_names as activities
 from b24migrate.model.activities import is_allowed
-from b24migrate.model.activities import names as activities
 from b24migrate.model.fidelity import KEY, Draft
 from b24migrate.model.records import Item, Json, Record
-from b24migrate.model.streams import Field, Kind, Policy, Seen, Stream
+from b24migrate.model.streams import Field, Kind, Policy, SourceRecord, Stream
 from b24migrate.ports import UNRESOLVED, RegisterRow
 
 ATTACHED = "attached:"  # what texts call an attachment
@@ -33,7 +33,7 @@ FAULTS = frozenset({ODD_VALUE, BROKEN_ROW[0], UNEXPECTED})  # a record with one 
 
 
 @dataclass(slots=True)
-class Composed:
+class ComposedRecord:
     """A record ready to be sent, or why it is not: `problem` is final, `waits_for` may come true."""
 
     record: Record
@@ -59,19 +59,25 @@ class Composed:
         return self._item
 
 
-def unsendable(context: RunContext, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
+def reason_not_to_send(
+    context: RunContext, stream: Stream, record: Record, one: SourceRecord
+) -> tuple[str, str] | None:
     """Why it will not be sent at all: error code and sentence."""
-    return _missing(stream, one) or _duplicate(context, stream, record) or _forbidden(context, stream, one)
+    return (
+        _check_required(stream, one)
+        or _check_duplicate(context, stream, record)
+        or _check_activities(context, stream, one)
+    )
 
 
-def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
+def _check_required(stream: Stream, one: SourceRecord) -> tuple[str, str] | None:
     absent = [name for name in stream.required if not str(one.payload.get(name) or "").strip()]
     if not absent:
         return None
     return "VALIDATION", say("record.empty", fields=absent)
 
 
-def _duplicate(context: RunContext, stream: Stream, record: Record) -> tuple[str, str] | None:
+def _check_duplicate(context: RunContext, stream: Stream, record: Record) -> tuple[str, str] | None:
     if not record.natural:
         return None
     holder = context.store.holder(stream.table, record.natural)
@@ -80,7 +86,7 @@ def _duplicate(context: RunContext, stream: Stream, record: Record) -> tuple[str
     return stream.natural_code, say("record.taken", field=stream.natural, id=holder)
 
 
-def _forbidden(context: RunContext, stream: Stream, one: Seen) -> tuple[str, str] | None:
+def _check_activities(context: RunContext, stream: Stream, one: SourceRecord) -> tuple[str, str] | None:
     parts = stream.forbidden(one) if stream.forbidden else ()
     refused = activities(part for part in parts if not is_allowed(part.name, context.options.allow_activities))
     if not refused:
@@ -99,15 +105,15 @@ class Composer:
         self._context = context
         self._stream = stream
         references = References(context, stream, late=late, final=final)
-        convert: dict[Kind, Convert[Composed]] = {
-            Kind.RICH: self._rich,
-            Kind.TREE: Trees(context, self._rich).rewritten,
-            Kind.REF: references.one,
-            Kind.REFS: references.several,
-            Kind.CODED: references.coded,
-            Kind.FAMILY: references.family,
-            Kind.FILE: self._file,
-            Kind.FILES: self._files,
+        convert: dict[Kind, Convert[ComposedRecord]] = {
+            Kind.RICH: self._rewrite_text,
+            Kind.TREE: Trees(context, self._rewrite_text).rewrite,
+            Kind.REF: references.resolve_one,
+            Kind.REFS: references.resolve_several,
+            Kind.CODED: references.resolve_code,
+            Kind.FAMILY: references.resolve_family,
+            Kind.FILE: self._file_id,
+            Kind.FILES: self._file_ids,
         }
         self._interpreter = FieldInterpreter(context, stream, convert, late=late)
         self._custom = CustomValues(context, stream, late=late)
@@ -115,50 +121,50 @@ class Composer:
             one.late or one.waits or one.under or stream.name in one.inside.values() for one in stream.fields
         )
 
-    def compose(self, record: Record, one: Seen | None = None) -> Composed:
+    def compose(self, record: Record, one: SourceRecord | None = None) -> ComposedRecord:
         """`one`: what the source has of it now, where that is known."""
-        return self._guard(record, lambda: self._composed(record, one or seen(record, self._stream)))
+        return self._guard(record, lambda: self._compose(record, one or decode_record(record, self._stream)))
 
-    def compose_item(self, record: Record) -> Composed:
+    def compose_item(self, record: Record) -> ComposedRecord:
         """With its item: some values cannot be written as JSON."""
 
-        def made() -> Composed:
-            done = self._composed(record, seen(record, self._stream))
+        def made() -> ComposedRecord:
+            done = self._compose(record, decode_record(record, self._stream))
             if done.problem is None:
                 done.item(self._stream)
             return done
 
         return self._guard(record, made)
 
-    def _guard(self, record: Record, compose: Callable[[], Composed]) -> Composed:
+    def _guard(self, record: Record, compose: Callable[[], ComposedRecord]) -> ComposedRecord:
         """Whatever goes wrong in it is this record's problem, and no other's."""
         try:
             return compose()
         except msgspec.DecodeError:
-            return Composed(record, problem=BROKEN_ROW)
+            return ComposedRecord(record, problem=BROKEN_ROW)
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             about = f"{self._stream.name} {record.row_key}"
             error = unexpected(self._context, bug, self._context.owner[self._stream.name].name, about)
-            return Composed(record, problem=(error.code, error.message), again=True)
+            return ComposedRecord(record, problem=(error.code, error.message), again=True)
 
-    def _composed(self, record: Record, one: Seen) -> Composed:
-        done = Composed(record)
-        done.problem = unsendable(self._context, self._stream, record, one)
+    def _compose(self, record: Record, one: SourceRecord) -> ComposedRecord:
+        done = ComposedRecord(record)
+        done.problem = reason_not_to_send(self._context, self._stream, record, one)
         if done.problem:
             return done
         try:
             self._interpreter.interpret(one, done.fields, done)
             self._custom.put(one, done.fields, done.lose)
         except values.OddValue as odd:
-            return Composed(record, problem=(ODD_VALUE, say("record.odd_value", field=str(odd))))
+            return ComposedRecord(record, problem=(ODD_VALUE, say("record.odd_value", field=str(odd))))
         if self._stream.at_last is not None:
             self._stream.at_last(one, done.fields, not done.places)
         return done
 
-    def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
+    def _rewrite_text(self, _spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> str | None:
         text = values.text(value)
         memory = self._context.memory
-        if not text or not memory.texts.concerns(text):
+        if not text or not memory.texts.may_hold_ids(text):
             return text
         own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
 
@@ -176,10 +182,10 @@ class Composer:
 
     # ------------------------------------------------------------ files
 
-    def _file(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
-        return next(iter(self._files(spec, one, value, done)), None)
+    def _file_id(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> str | None:
+        return next(iter(self._file_ids(spec, one, value, done)), None)
 
-    def _files(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
+    def _file_ids(self, spec: Field, _one: SourceRecord, value: Json, done: ComposedRecord) -> list[str]:
         keys = list(dict.fromkeys(value))
         found = self._context.memory.links.target_ids("files", keys) if keys else {}
         missing = [key for key in keys if key not in found]
@@ -190,7 +196,7 @@ class Composer:
         return [found[key] for key in keys if key in found]
 
 
-def remember_places(context: RunContext, stream: Stream, composed: Composed) -> None:
+def remember_places(context: RunContext, stream: Stream, composed: ComposedRecord) -> None:
     """The places of a record that was sent, instead of those of an earlier time."""
     if not any(one.kind is Kind.TREE and one.code for one in stream.fields):
         return
@@ -219,7 +225,7 @@ class Drafter:
         self._interpreter = FieldInterpreter(context, stream, AS_READ)
         self._custom = CustomValues(context, stream)
 
-    def draft(self, one: Seen) -> Draft:
+    def draft(self, one: SourceRecord) -> Draft:
         if not self._stream.fields:
             return one.payload  # files have no fields, only what is known of them
         fields: dict[str, Json] = {KEY: self._stream.key_of(one.id)}
@@ -230,7 +236,7 @@ class Drafter:
         return fields
 
 
-def _reference(spec: Field, _one: Seen, value: Json, _: None) -> Json:
+def _reference(spec: Field, _one: SourceRecord, value: Json, _: None) -> Json:
     return str(value) if str(value) in spec.keep else values.reference(value)
 
 

@@ -18,7 +18,7 @@ from b24migrate.model.events import Event, Noted, Observer, tell
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.interrupt import Interrupt
 from b24migrate.model.records import Job, Json, Record, Row, Span, Table, children_span, order_key
-from b24migrate.model.streams import Entity, FileKind, Known, PerParent, Policy, Reading, Seen, Stream
+from b24migrate.model.streams import Entity, FileKind, Known, PerParent, Policy, Reading, SourceRecord, Stream
 from b24migrate.ports import CUSTOM_FIELDS, Clock, Files, Queue, Source, Store, Target
 
 ATTEMPTS = 3
@@ -162,9 +162,9 @@ class RunContext:
     def policy(self, stream: Stream, field_name: str, default: Policy) -> Policy:
         return self.options.policies.get(f"{stream.name}.{field_name}", default)
 
-    def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, Seen]:
+    def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, SourceRecord]:
         found = self.store.get(self.streams[stream].table, source_ids)
-        return {one.id: one for one in readable(found.values(), self.streams[stream])}
+        return {one.id: one for one in decode_readable(found.values(), self.streams[stream])}
 
     def known(self, stream: Stream) -> Known:
         """What is known here of the stream, for whoever asks the source by ID."""
@@ -189,29 +189,29 @@ class RunContext:
         return self.clock.now() + timedelta(seconds=delay * (1 + random.random() * 0.2))
 
 
-def seen(record: Record, stream: Stream) -> Seen:
-    return Seen(record.row_key, viewed(stream, record.payload), decode_extras(record.extras))
+def decode_record(record: Record, stream: Stream) -> SourceRecord:
+    return SourceRecord(record.row_key, decode_payload(stream, record.payload), decode_extras(record.extras))
 
 
-def readable(records: Iterable[Record], stream: Stream) -> list[Seen]:
+def decode_readable(records: Iterable[Record], stream: Stream) -> list[SourceRecord]:
     """Without those whose row in the store is damaged: whoever sends or compares such a record says so."""
-    found: list[Seen] = []
+    found: list[SourceRecord] = []
     for record in records:
         with suppress(msgspec.DecodeError):
-            found.append(seen(record, stream))
+            found.append(decode_record(record, stream))
     return found
 
 
-def seen_row(row: Row, stream: Stream) -> Seen:
-    return Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
+def decode_row(row: Row, stream: Stream) -> SourceRecord:
+    return SourceRecord(row.source_id, decode_payload(stream, row.payload), row.extras or {})
 
 
-def viewed(stream: Stream, payload: bytes) -> Mapping[str, Json]:
+def decode_payload(stream: Stream, payload: bytes) -> Mapping[str, Json]:
     decoded: Mapping[str, Json] = msgspec.json.decode(payload)
     return decoded if stream.view is None else stream.view(decoded)
 
 
-def children_of(context: RunContext, stream: Stream, parent: str) -> list[str]:
+def child_ids(context: RunContext, stream: Stream, parent: str) -> list[str]:
     """The ids of a record's children in another stream, without the parent's part."""
     return [record.row_key.partition(":")[2] for record in walk(context, stream.table, children_span(parent))]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from b24migrate.engine.phases.context import Follow, RunContext
-from b24migrate.engine.phases.inventory import staged
+from b24migrate.engine.phases.inventory import staged_records
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.answers import UNCLEAR
@@ -38,7 +38,7 @@ WHY_LEFT = {
 }
 
 
-def left_behind(custom: CustomFields, kind: str) -> str:
+def reason_not_to_copy(custom: CustomFields, kind: str) -> str:
     """Why values of this type cannot be carried over; empty when they can."""
     if (kind == "file" and not custom.files) or (kind == "crm" and custom.codes is None):
         return WHY_LEFT[kind]
@@ -52,7 +52,7 @@ def read_fields(context: RunContext, job: Job) -> Follow:
     """Records every custom field of the source, and whether the target has it."""
     entity, custom = _entity(context, job)
     try:
-        fields = fields_of(context, custom)
+        fields = read_source_fields(context, custom)
     except Permanent as error:
         if error.code in UNCLEAR:  # without their fields records would lose values: it is asked again
             raise
@@ -66,18 +66,18 @@ def read_fields(context: RunContext, job: Job) -> Follow:
     fields = [field for field in fields if field.get("FIELD_NAME")]
     existing = context.target.existing_fields(custom)
     before = {row.key: row for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
-    wished = chosen(context, entity.name)
+    wished = field_map_rows(context, entity.name)
     rows = [_row(entity.name, field, existing, before, wished) for field in fields]
     context.store.write(CUSTOM_FIELDS, rows)
     for row in rows:
-        if why := left_behind(custom, str(row.values["Type"])):
+        if why := reason_not_to_copy(custom, str(row.values["Type"])):
             context.note(entity.name, say("note.values_left", field=row.key, why=why))
     return []
 
 
-def fields_of(context: RunContext, custom: CustomFields) -> list[Args]:
+def read_source_fields(context: RunContext, custom: CustomFields) -> list[Args]:
     """The source's custom fields, as it has them now. Raises like `Source.call`."""
-    return custom.read(context.source, lambda name: staged(context, name))
+    return custom.read(context.source, lambda name: staged_records(context, name))
 
 
 def _row(
@@ -93,7 +93,7 @@ def _row(
     if existing is not None:
         there = existing.get(target_code(code, wished))
         state, error = "missing" if there is None else "exists" if there == kind else "differs", None
-    label = label_of(field)
+    label = field_labels(field)
     told = {
         "Payload": msgspec.json.encode(field).decode(),
         "Type": kind,
@@ -108,7 +108,7 @@ def _row(
 # ---------------------------------------------------------------- what the administrator chose
 
 
-def chosen(context: RunContext, entity: str) -> dict[str, RegisterRow]:
+def field_map_rows(context: RunContext, entity: str) -> dict[str, RegisterRow]:
     """The rows of the field map by the source's code: what was linked before, and what the administrator loaded.
     Options is null in a row that was loaded and whose field is not made yet; Transform is the code that was loaded."""
     return {row.key.partition(":")[2]: row for row in context.store.rows(FIELD_MAP, prefix=f"{entity}:")}
@@ -139,7 +139,7 @@ def is_excluded(code: str, wished: Mapping[str, RegisterRow]) -> bool:
 def create_fields(context: RunContext, job: Job) -> Follow:
     """Creates on the target what is missing, with list values, and keeps which code and option became which."""
     entity, custom = _entity(context, job)
-    wished = chosen(context, entity.name)
+    wished = field_map_rows(context, entity.name)
     rows = [row for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
     chunks: list[tuple[str, Sequence[tuple[str, RegisterRow]]]] = []
     for owner, own in _by_owner(rows).items():
@@ -147,14 +147,14 @@ def create_fields(context: RunContext, job: Job) -> Follow:
         for code, (first, *others) in wanted.items():
             for row in others:
                 why = say("field.code_taken", other=first.key, code=code)
-                _keep(context, entity, row, _refused(code, "CODE_TAKEN", why))
+                _keep(context, entity, row, _failed_outcome(code, "CODE_TAKEN", why))
         chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
     done = int(job.args.get("done", 0))
     for place, (owner, some) in enumerate(chunks[done:], done):
         if place > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
         type_id = context.memory.links.target_id(custom.types, owner) if owner else ""
-        for outcome in _declared(context, entity, some, type_id):
+        for outcome in _declare(context, entity, some, type_id):
             _keep(context, entity, dict(some)[outcome.code], outcome)
     return []
 
@@ -163,7 +163,7 @@ def _by_owner(rows: Iterable[RegisterRow]) -> dict[str, list[RegisterRow]]:
     """By the type that they belong to; all others under the empty text."""
     owned: dict[str, list[RegisterRow]] = {}
     for row in rows:
-        owned.setdefault(str(payload_of(row).get("OF") or ""), []).append(row)
+        owned.setdefault(str(field_payload(row).get("OF") or ""), []).append(row)
     return owned
 
 
@@ -175,17 +175,17 @@ def _by_wire_code(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]
     return wanted
 
 
-def _declared(
+def _declare(
     context: RunContext, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
 ) -> list[FieldOutcome]:
     if type_id is None:
-        return [_refused(code, "TYPE_NOT_FOUND", say("field.no_type")) for code, _ in some]
+        return [_failed_outcome(code, "TYPE_NOT_FOUND", say("field.no_type")) for code, _ in some]
     stream = entity.custom_fields.stream if entity.custom_fields else ""
-    fields = [wire(payload_of(row), code) for code, row in some]
+    fields = [wire_field(field_payload(row), code) for code, row in some]
     return context.target.fields(entity.wire, stream, fields, type_id=type_id)
 
 
-def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
+def _failed_outcome(code: str, error_code: str, why: str) -> FieldOutcome:
     return FieldOutcome(code, "", "failed", {}, error_code, why)
 
 
@@ -212,7 +212,7 @@ def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[
 # ---------------------------------------------------------------- one field
 
 
-def wire(field: Mapping[str, Json], code: str) -> Args:
+def wire_field(field: Mapping[str, Json], code: str) -> Args:
     """A field as `import.<entity>.fields` wants it."""
     settings = field.get("SETTINGS")
     return {
@@ -221,7 +221,7 @@ def wire(field: Mapping[str, Json], code: str) -> Args:
         "multiple": is_multiple(field),
         "mandatory": bool(values.flag(field.get("MANDATORY"))),
         "sort": values.whole(field.get("SORT")) or 100,
-        "label": label_of(field),
+        "label": field_labels(field),
         "settings": settings if isinstance(settings, dict) else {},
         "options": [
             {
@@ -236,7 +236,7 @@ def wire(field: Mapping[str, Json], code: str) -> Args:
     }
 
 
-def label_of(field: Mapping[str, Json]) -> dict[str, str]:
+def field_labels(field: Mapping[str, Json]) -> dict[str, str]:
     """By language; the code where the source tells none."""
     code = str(field["FIELD_NAME"])
     return dict(field.get("LABELS") or {"en": code, "ru": code})
@@ -246,7 +246,7 @@ def is_multiple(field: Mapping[str, Json]) -> bool:
     return bool(values.flag(field.get("MULTIPLE")))
 
 
-def payload_of(row: RegisterRow) -> Args:
+def field_payload(row: RegisterRow) -> Args:
     field: Args = msgspec.json.decode(row.values["Payload"])
     return field
 

@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
-from b24migrate.engine.phases.references import Whereabouts, whereabouts
+from b24migrate.engine.phases.custom_fields import (
+    field_map_rows,
+    field_payload,
+    is_excluded,
+    is_multiple,
+    reason_not_to_copy,
+)
+from b24migrate.engine.phases.references import Whereabouts, locate
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Seen, Stream, Unresolved
+from b24migrate.model.streams import SourceRecord, Stream, Unresolved
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 
 Lose = Callable[[str], None]
@@ -19,7 +25,7 @@ FILES = "files"  # the stream that files are linked under
 EXCLUDED = "custom_values_excluded"  # how values are counted that nobody wants
 
 
-class Mapped(NamedTuple):
+class MappedField(NamedTuple):
     """A field of the source and what its values become. `lost`: how they are counted when they are not sent."""
 
     code: str
@@ -43,13 +49,13 @@ class CustomValues:
         self._entity = context.owner[stream.name] if stream.custom_prefix else None
         self._custom = self._entity.custom_fields if self._entity else None
         self._map = self._load()
-        self._folded = _by_folded(self._map)
+        self._folded = _group_by_folded_code(self._map)
         skipped = stream.rest.skip if stream.rest else frozenset()
         # Filled as names are met: every record of a stream has the same ones.
-        self._met: dict[str, Mapped | None] = dict.fromkeys((*(one.name for one in stream.fields), *skipped))
+        self._met: dict[str, MappedField | None] = dict.fromkeys((*(one.name for one in stream.fields), *skipped))
         self._postponed = frozenset() if late else stream.late_custom
         self._noted: set[str] = set()
-        self._converters: Mapping[str, Callable[[Mapped, Json, Lose], Json]] = {
+        self._converters: Mapping[str, Callable[[MappedField, Json, Lose], Json]] = {
             "enumeration": self._option,
             "employee": self._person,
             "file": self._file,
@@ -67,58 +73,58 @@ class CustomValues:
         """Whether a second pass has anything to add."""
         return any(mapped.type in self._stream.late_custom and not mapped.lost for mapped in self._map.values())
 
-    def put(self, one: Seen, fields: dict[str, Json], lose: Lose) -> None:
+    def put(self, one: SourceRecord, fields: dict[str, Json], lose: Lose) -> None:
         """Under the target's codes, with the target's IDs."""
-        for mapped, value in self._filled(one):
+        for mapped, value in self._filled_fields(one):
             if mapped.lost:
                 lose(mapped.lost)
             elif mapped.type not in self._postponed:
-                fields[mapped.target] = self._converted(mapped, value, lose)
+                fields[mapped.target] = self._convert(mapped, value, lose)
 
-    def put_as_read(self, one: Seen, fields: dict[str, Json]) -> None:
+    def put_as_read(self, one: SourceRecord, fields: dict[str, Json]) -> None:
         """Under the target's code where it has one by now, else under the source's, which it will be given."""
-        for mapped, value in self._filled(one):
-            is_left = self._custom is None or (mapped.type and left_behind(self._custom, mapped.type))
+        for mapped, value in self._filled_fields(one):
+            is_left = self._custom is None or (mapped.type and reason_not_to_copy(self._custom, mapped.type))
             if mapped.lost != EXCLUDED and not is_left:
                 fields[mapped.target or mapped.code] = value
 
-    def _filled(self, one: Seen) -> Iterator[tuple[Mapped, Json]]:
+    def _filled_fields(self, one: SourceRecord) -> Iterator[tuple[MappedField, Json]]:
         for name, value in one.payload.items() if self._entity is not None else ():
-            mapped = self.mapped(name)
+            mapped = self.find_mapped(name)
             if mapped is not None and not is_empty(value, mapped.type):
                 yield mapped, value
 
     # ------------------------------------------------------------ names
 
-    def mapped(self, name: str) -> Mapped | None:
+    def find_mapped(self, name: str) -> MappedField | None:
         """None for what is no custom field."""
         if name not in self._met:
-            self._met[name] = self._found(name) if name.startswith(self._stream.custom_prefix) else None
+            self._met[name] = self._find_field(name) if name.startswith(self._stream.custom_prefix) else None
         return self._met[name]
 
-    def _found(self, name: str) -> Mapped:
+    def _find_field(self, name: str) -> MappedField:
         """By its code; or by the name that some methods make of it, from which there is no way back."""
         exact = self._map.get(name)
         if exact is not None:
             return exact
-        alike = self._folded.get(folded(name), [])
-        same = [one for one in alike if camel(one.code) == name] if len(alike) > 1 else alike
-        return same[0] if len(same) == 1 else Mapped(name, lost="custom_values_left")
+        alike = self._folded.get(fold_code(name), [])
+        same = [one for one in alike if camel_case(one.code) == name] if len(alike) > 1 else alike
+        return same[0] if len(same) == 1 else MappedField(name, lost="custom_values_left")
 
     # ------------------------------------------------------------ values
 
-    def _converted(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+    def _convert(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
         """A list for a field that takes several, whatever the source sent."""
         convert = self._converters.get(mapped.type)
-        if mapped.type != "file" and any(isinstance(part, (dict, list)) for part in _parts(mapped, value)):
+        if mapped.type != "file" and any(isinstance(part, (dict, list)) for part in _split_values(mapped, value)):
             raise values.OddValue(mapped.code)
-        parts = [part if convert is None else convert(mapped, part, lose) for part in _parts(mapped, value)]
+        parts = [part if convert is None else convert(mapped, part, lose) for part in _split_values(mapped, value)]
         there = [part for part in parts if part is not None]
         if mapped.multiple or len(there) > 1:
             return there
         return there[0] if there else None
 
-    def _option(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+    def _option(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
         option = mapped.options.get(source_id) if source_id else None
         if source_id and option is None:
@@ -126,23 +132,23 @@ class CustomValues:
             self._note_once(mapped, say("note.option_gone", id=source_id))
         return option
 
-    def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
+    def _text(self, _: MappedField, value: Json, lose: Lose) -> Json:
         """People write mentions and links into them as into any other text."""
-        if not self._texts.concerns(value):
+        if not self._texts.may_hold_ids(value):
             return value
         rewritten = self._texts.rewrite(str(value), self._links.target_ids)
         for _unresolved in range(rewritten.unresolved):
             lose("texts_unresolved")
         return rewritten.text
 
-    def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
+    def _person(self, _: MappedField, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
         target_id = self._links.target_id(self._people, source_id) if source_id else None
         if source_id and target_id is None:
             lose("references_dropped")
         return target_id
 
-    def _file(self, _: Mapped, value: Json, lose: Lose) -> Json:
+    def _file(self, _: MappedField, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
         if source_id is None or self._custom is None:
             return None
@@ -151,7 +157,7 @@ class CustomValues:
             lose("files_dropped")
         return target_id
 
-    def _record(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+    def _record(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
         """`D_12`; or `12` where the field allows records of one kind only."""
         code = values.reference(value)
         if code is None or self._custom is None or self._custom.codes is None:
@@ -164,7 +170,7 @@ class CustomValues:
             there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
         except Unresolved as missing:
             lose("references_dropped")
-            if whereabouts(self._context, missing.stream, missing.source_id) is Whereabouts.STAGED:
+            if locate(self._context, missing.stream, missing.source_id) is Whereabouts.STAGED:
                 self._note_once(mapped, say("note.value_unlinked", what=missing.what))
             return None
         return there.rpartition("_")[2] if is_bare else there
@@ -175,19 +181,19 @@ class CustomValues:
             raise Unresolved(stream, source_id)
         return target_id
 
-    def _status(self, mapped: Mapped, value: Json, _: Lose) -> Json:
+    def _status(self, mapped: MappedField, value: Json, _: Lose) -> Json:
         """An entry of a dictionary; one that has no link is called the same on the target."""
         if self._custom is None or not self._custom.statuses or not mapped.dictionary:
             return value
         return self._links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
 
-    def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
-        return _or_left(values.day(value, self._context.options.timezone), lose)
+    def _day(self, _: MappedField, value: Json, lose: Lose) -> Json:
+        return _count_if_lost(values.day(value, self._context.options.timezone), lose)
 
-    def _time(self, _: Mapped, value: Json, lose: Lose) -> Json:
-        return _or_left(values.stamp(value, self._context.options.timezone)[1], lose)
+    def _time(self, _: MappedField, value: Json, lose: Lose) -> Json:
+        return _count_if_lost(values.stamp(value, self._context.options.timezone)[1], lose)
 
-    def _note_once(self, mapped: Mapped, what: str) -> None:
+    def _note_once(self, mapped: MappedField, what: str) -> None:
         if mapped.code not in self._noted and self._entity is not None:
             self._noted.add(mapped.code)
             about = say("note.field", field=mapped.code, what="")
@@ -195,46 +201,46 @@ class CustomValues:
 
     # ------------------------------------------------------------ the map
 
-    def _load(self) -> dict[str, Mapped]:
+    def _load(self) -> dict[str, MappedField]:
         if self._entity is None or self._custom is None:
             return {}
-        wished = chosen(self._context, self._entity.name)
+        wished = field_map_rows(self._context, self._entity.name)
         rows = self._context.store.rows(CUSTOM_FIELDS, partition=self._entity.name)
         return {row.key: self._field(row, wished) for row in rows}
 
-    def _field(self, row: RegisterRow, wished: Mapping[str, RegisterRow]) -> Mapped:
+    def _field(self, row: RegisterRow, wished: Mapping[str, RegisterRow]) -> MappedField:
         kind = str(row.values.get("Type") or "")
         if is_excluded(row.key, wished):
-            return Mapped(row.key, type=kind, lost=EXCLUDED)
+            return MappedField(row.key, type=kind, lost=EXCLUDED)
         link = wished[row.key].values if row.key in wished else {}
-        if self._custom is None or link.get("Options") is None or left_behind(self._custom, kind):
-            return Mapped(row.key, type=kind, lost="custom_values_left")
-        field = payload_of(row)
+        if self._custom is None or link.get("Options") is None or reason_not_to_copy(self._custom, kind):
+            return MappedField(row.key, type=kind, lost="custom_values_left")
+        field = field_payload(row)
         only = str(field.get("ONLY") or "")
         target = str(link["TargetField"])
-        return Mapped(row.key, target, kind, is_multiple(field), link["Options"], only, _dictionary(field))
+        return MappedField(row.key, target, kind, is_multiple(field), link["Options"], only, _dictionary_code(field))
 
 
-def _dictionary(field: Mapping[str, Json]) -> str:
+def _dictionary_code(field: Mapping[str, Json]) -> str:
     """Of whose entries a status is one. PHP sends empty settings as a list."""
     settings = field.get("SETTINGS")
     return str(settings.get("ENTITY_TYPE") or "") if isinstance(settings, dict) else ""
 
 
-def folded(name: str) -> str:
+def fold_code(name: str) -> str:
     """What a code and the name that is made of it have in common: `UF_CRM_3_174`, `ufCrm3_174`."""
     return name.replace("_", "").lower()
 
 
-def camel(code: str) -> str:
+def camel_case(code: str) -> str:
     first, *rest = code.lower().split("_")
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _by_folded(known: Mapping[str, Mapped]) -> dict[str, list[Mapped]]:
-    alike: dict[str, list[Mapped]] = {}
+def _group_by_folded_code(known: Mapping[str, MappedField]) -> dict[str, list[MappedField]]:
+    alike: dict[str, list[MappedField]] = {}
     for code, mapped in known.items():
-        alike.setdefault(folded(code), []).append(mapped)
+        alike.setdefault(fold_code(code), []).append(mapped)
     return alike
 
 
@@ -245,14 +251,14 @@ def is_empty(value: Json, kind: str) -> bool:
     return value is None or value in ("", [], {})
 
 
-def _parts(mapped: Mapped, value: Json) -> list[Json]:
+def _split_values(mapped: MappedField, value: Json) -> list[Json]:
     """PHP sends a list with gaps as a map; but one file is a map, too."""
     if isinstance(value, dict) and not (mapped.type == "file" and "id" in value):
         value = list(value.values())
     return [part for part in value if not is_empty(part, mapped.type)] if isinstance(value, list) else [value]
 
 
-def _or_left(converted: str | None, lose: Lose) -> str | None:
+def _count_if_lost(converted: str | None, lose: Lose) -> str | None:
     if converted is None:
         lose("custom_values_left")
     return converted

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
-from b24migrate.engine.phases.compose import FAULTS, Composed, Composer, remember_places
+from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
-from b24migrate.engine.phases.pull_through import look_for
+from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import NOWHERE, Item, Job, Link, Outcome, Record, Span, Status, order_key
@@ -21,10 +21,10 @@ VAIN = "REFERENCE_MISSING"
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
-class Changed(NamedTuple):
+class ChangedRecord(NamedTuple):
     """A record whose late references change what was sent."""
 
-    composed: Composed
+    composed: ComposedRecord
     item: Item
 
     @property
@@ -32,17 +32,17 @@ class Changed(NamedTuple):
         return self.composed.record.row_key
 
 
-def mark(context: RunContext, stream: Stream, ready: Sequence[Composed]) -> None:
+def mark_incomplete(context: RunContext, stream: Stream, ready: Sequence[ComposedRecord]) -> None:
     """Remembers of records, before they are sent, which go without something that may come later. One row for all of
     them: the stretch of ids that they are in."""
-    without = [order_key(one.record.row_key) for one in ready if _goes_without(one)]
+    without = [order_key(one.record.row_key) for one in ready if _is_incomplete(one)]
     if without:
         first, last = min(without), max(without)  # they may go in another order than that of their ids
         row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
         context.store.write(INCOMPLETE, [row])
 
 
-def _goes_without(one: Composed) -> bool:
+def _is_incomplete(one: ComposedRecord) -> bool:
     return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
 
 
@@ -55,14 +55,14 @@ def seed_marked(context: RunContext, scope: str, stream: Stream) -> list[Job]:
             spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
         else:
             spans.append(Span(first[:-1], last))  # a span begins behind its lower end
-    size = min(AT_ONCE, math.ceil(len(spans) / lanes.hands(context.options.workers)) or 1)
+    size = min(AT_ONCE, math.ceil(len(spans) / lanes.thread_count(context.options.workers)) or 1)
     return [_job(scope, stream, spans[start : start + size]) for start in range(0, len(spans), size)]
 
 
 def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     """Jobs for the whole table."""
-    size = lanes.length(context, stream, pending=False)
-    return [_job(scope, stream, [span]) for span in lanes.stretches(context, stream, size, pending=False)]
+    size = lanes.lane_length(context, stream, pending=False)
+    return [_job(scope, stream, [span]) for span in lanes.lane_spans(context, stream, size, pending=False)]
 
 
 def _job(scope: str, stream: Stream, spans: Sequence[Span]) -> Job:
@@ -73,19 +73,19 @@ def complete(context: RunContext, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
     stream = context.streams[job.args["stream"]]
-    found, left = _next(context, stream, [Span(*ends) for ends in job.args["spans"]])
+    found, left = _next_records(context, stream, [Span(*ends) for ends in job.args["spans"]])
     imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
     links = context.store.links(stream.name, [record.row_key for record in imported])
     sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
-    changed: list[Changed] = []
-    there: list[Composed] = []
-    for composed in _composed(context, stream, [one for one in imported if one.row_key in sent]):
+    changed: list[ChangedRecord] = []
+    there: list[ComposedRecord] = []
+    for composed in _compose_all(context, stream, [one for one in imported if one.row_key in sent]):
         item = composed.item(stream)
         if item.digest == sent[composed.record.row_key].digest:
             there.append(composed)
-        elif _may_go(composed):
-            changed.append(Changed(composed, item))
-    _count(context, stream, there)
+        elif _may_be_sent(composed):
+            changed.append(ChangedRecord(composed, item))
+    _count_losses(context, stream, there)
     begun = False
     while changed and not (begun and context.time_is_up()):
         begun = True
@@ -97,12 +97,12 @@ def complete(context: RunContext, job: Job) -> Follow:
     return [_job(job.scope, stream, left)] if left else []
 
 
-def _composed(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Composed]:
+def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[ComposedRecord]:
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
     another process, and what nobody has is lost, not awaited."""
     second = Composer(context, stream, late=True)
     composed = [second.compose_item(record) for record in records]
-    look_for(context, [named for one in composed for named in one.brings])
+    pull_new_records(context, [named for one in composed for named in one.brings])
     composed = [second.compose_item(one.record) if one.brings else one for one in composed]
     for one in composed:
         if one.problem and one.problem[0] in FAULTS:
@@ -111,13 +111,15 @@ def _composed(context: RunContext, stream: Stream, records: Sequence[Record]) ->
     return [one for one in composed if one.problem is None or one.problem[0] not in FAULTS]
 
 
-def _may_go(composed: Composed) -> bool:
+def _may_be_sent(composed: ComposedRecord) -> bool:
     """What one of its references names in vain keeps nothing else from a record that is there already; verify tells of
     the one."""
     return composed.problem is None or composed.problem[0] == VAIN
 
 
-def _next(context: RunContext, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple[Record, Span]], list[Span]]:
+def _next_records(
+    context: RunContext, stream: Stream, spans: Sequence[Span]
+) -> tuple[list[tuple[Record, Span]], list[Span]]:
     """Some records of the spans, each with the stretch that holds nothing else, and the spans without them."""
     found: list[tuple[Record, Span]] = []
     left = list(spans)
@@ -132,7 +134,7 @@ def _next(context: RunContext, stream: Stream, spans: Sequence[Span]) -> tuple[l
     return found, left
 
 
-def _count(context: RunContext, stream: Stream, there: Sequence[Composed]) -> None:
+def _count_losses(context: RunContext, stream: Stream, there: Sequence[ComposedRecord]) -> None:
     """What records go without that are on the target as they are here: what came late is lost no more, and what its
     references lost is."""
     otherwise = {one.record.row_key: one.losses for one in there if one.losses != one.record.losses}
@@ -140,7 +142,7 @@ def _count(context: RunContext, stream: Stream, there: Sequence[Composed]) -> No
         context.store.lose(stream.name, stream.table, otherwise)
 
 
-def _update(context: RunContext, job: Job, stream: str, changed: list[Changed]) -> None:
+def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRecord]) -> None:
     entity = context.owner[stream]
     last = job.attempts + 1 >= ATTEMPTS
     try:
@@ -158,7 +160,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[Changed]) 
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links: list[Link] = []
-    there: list[Composed] = []
+    there: list[ComposedRecord] = []
     again: Outcome | None = None
     for one in changed:
         row_key, item = one.row_key, one.item
@@ -172,7 +174,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[Changed]) 
             links.append(Link(row_key, outcome.target_id, item.digest))
             there.append(one.composed)
     context.store.link(stream, links, now=context.clock.now())
-    _count(context, context.streams[stream], there)
+    _count_losses(context, context.streams[stream], there)
     if again is not None:
         raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)
 

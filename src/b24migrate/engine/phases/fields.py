@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
-from b24migrate.engine.phases.context import RunContext, children_of
+from b24migrate.engine.phases.context import RunContext, child_ids
 from b24migrate.model import values
 from b24migrate.model.records import Json
-from b24migrate.model.streams import ABSENT, Field, Kind, Seen, Stream
+from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream
 
 Notes = TypeVar("Notes")  # what a conversion may add to: losses, unresolved IDs
-Convert: TypeAlias = Callable[[Field, Seen, Json, Notes], Json]
+Convert: TypeAlias = Callable[[Field, SourceRecord, Json, Notes], Json]
 
 
 class FieldInterpreter(Generic[Notes]):
@@ -31,7 +31,7 @@ class FieldInterpreter(Generic[Notes]):
         wanted = [one for one in stream.fields if late or not one.late]
         self._specs = [(one, plain.get(one.kind), convert.get(one.kind)) for one in wanted]
 
-    def interpret(self, one: Seen, fields: dict[str, Json], notes: Notes) -> None:
+    def interpret(self, one: SourceRecord, fields: dict[str, Json], notes: Notes) -> None:
         """Raises OddValue with the name of the field."""
         name = ""
         try:
@@ -52,21 +52,21 @@ class FieldInterpreter(Generic[Notes]):
                 fields[name] = value
         except values.OddValue as odd:
             raise values.OddValue(str(odd) or name) from None
-        fields.update(rest_of(self._stream, self._named, one.payload))
+        fields.update(remaining_fields(self._stream, self._named, one.payload))
 
 
-def field_value(context: RunContext, spec: Field, one: Seen) -> Json:
+def field_value(context: RunContext, spec: Field, one: SourceRecord) -> Json:
     """What the source sends; ABSENT where it sends nothing."""
     if spec.take is None:
         return one.payload.get(spec.name, ABSENT)
     return spec.take(with_children(context, spec, one) if spec.beside else one)
 
 
-def with_children(context: RunContext, spec: Field, one: Seen) -> Seen:
+def with_children(context: RunContext, spec: Field, one: SourceRecord) -> SourceRecord:
     """The record as a field's functions see it: some need the IDs of its children in another stream."""
     if not spec.beside:
         return one
-    children = children_of(context, context.streams[spec.beside], one.id)
+    children = child_ids(context, context.streams[spec.beside], one.id)
     return one._replace(extras={**one.extras, spec.beside: children})
 
 
@@ -83,7 +83,7 @@ def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Callable[[Json], Json]]:
     }
 
 
-def rest_of(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+def remaining_fields(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     """The filled fields that the stream sends unchanged; `named` have a description of their own."""
     rest = stream.rest
     if rest is None:

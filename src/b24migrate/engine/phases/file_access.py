@@ -23,19 +23,19 @@ WITNESSES = 3
 FEWEST = 2  # one alone may have been closed since
 
 
-class Nowhere:
+class DiscardingFile:
     def write(self, chunk: bytes) -> int:
         return len(chunk)
 
 
-def remember(context: RunContext, ref: FileRef, size: int) -> None:
+def remember_downloaded(context: RunContext, ref: FileRef, size: int) -> None:
     """The smallest of each kind that came."""
     known = context.memory.downloaded.get(ref.kind, ())
     if len(known) < WITNESSES or size < int(known[-1].size or 0):
-        context.memory.downloaded[ref.kind] = _best([*known, ref._replace(size=size)])
+        context.memory.downloaded[ref.kind] = _smallest([*known, ref._replace(size=size)])
 
 
-def stop_if_lost(context: RunContext, ref: FileRef, error: MigrationError) -> None:
+def stop_if_access_lost(context: RunContext, ref: FileRef, error: MigrationError) -> None:
     """Raises GateUnmet when the source refuses files that it gave before; then the refusal is not about one file. For
     a kind without links of its own a refusal proves nothing: object storage also answers 403 for a removed file."""
     if error.code not in REFUSALS:
@@ -44,26 +44,29 @@ def stop_if_lost(context: RunContext, ref: FileRef, error: MigrationError) -> No
         context.source.call("profile", {})  # a webhook that is refused as a whole says so
     if context.file_kinds[ref.kind].links is None:
         return
-    known = [one for one in _witnesses(context, ref.kind) if one.key != ref.key][:WITNESSES]
+    known = [one for one in _downloaded_before(context, ref.kind) if one.key != ref.key][:WITNESSES]
     if len(known) >= FEWEST and all(_is_refused(context, one) for one in known):
         text = say("gate.files_refused", code=error.code)
         hint = say("gate.files_refused_fix")
         raise GateUnmet("auth.cloud", text, code="ACCESS_LOST", hint=hint)
 
 
-def _witnesses(context: RunContext, kind: str) -> list[FileRef]:
+def _downloaded_before(context: RunContext, kind: str) -> list[FileRef]:
     """Files that came, in this run or before: of the same kind first."""
     renewed = [one.name for one in context.file_kinds.values() if one.links]
     found: dict[str, FileRef] = {}
     for name in sorted(renewed, key=lambda name: name != kind):
-        for one in (*context.memory.downloaded.get(name, ()), *_earlier(context, children_span(name))):
+        for one in (
+            *context.memory.downloaded.get(name, ()),
+            *_downloaded_in_earlier_runs(context, children_span(name)),
+        ):
             found.setdefault(one.key, one)
         if len(found) > WITNESSES:
             break
     return list(found.values())
 
 
-def _earlier(context: RunContext, span: Span) -> Sequence[FileRef]:
+def _downloaded_in_earlier_runs(context: RunContext, span: Span) -> Sequence[FileRef]:
     """Of those that an earlier run fetched."""
     records = context.store.records(context.streams["files"].table, span, LOOKED_AT)
     staged: list[dict[str, Any]] = []
@@ -72,10 +75,10 @@ def _earlier(context: RunContext, span: Span) -> Sequence[FileRef]:
             staged.append(msgspec.json.decode(one.payload, type=dict[str, Any]))
     # A file that came has the size that was counted here.
     came = [one for one in staged if one.get("sha256") and int(one.get("size") or 0) <= LARGEST]
-    return _best([FileRef(**{name: one[name] for name in FileRef._fields if name in one}) for one in came])
+    return _smallest([FileRef(**{name: one[name] for name in FileRef._fields if name in one}) for one in came])
 
 
-def _best(refs: Sequence[FileRef]) -> Sequence[FileRef]:
+def _smallest(refs: Sequence[FileRef]) -> Sequence[FileRef]:
     """Small ones, of different places where there are: one place may be closed."""
     small = sorted(refs, key=lambda one: int(one.size or 0))
     first = {one.place: one.key for one in reversed(small)}
@@ -89,7 +92,7 @@ def _is_refused(context: RunContext, known: FileRef) -> bool:
     if not url:
         return False
     try:
-        context.source.download(url, cast(BinaryIO, Nowhere()), limit=LARGEST)
+        context.source.download(url, cast(BinaryIO, DiscardingFile()), limit=LARGEST)
     except Permanent as error:
         return error.code in REFUSALS
     return False

@@ -39,7 +39,7 @@ FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
 
 
 @dataclass(slots=True)
-class Held:
+class FileJob:
     """A file's row: where it comes from, and once fetched what it is."""
 
     record: Record
@@ -49,14 +49,14 @@ class Held:
     sha256: str = ""
 
     @classmethod
-    def of(cls, record: Record) -> Held:
+    def of(cls, record: Record) -> FileJob:
         """Raises msgspec.DecodeError for a row that is damaged. Links, names and sizes are what a portal said."""
         said: dict[str, Json] = _ROW.decode(record.payload)
         ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
         ref = ref._replace(
             url=ref.url if isinstance(ref.url, str) else "",
             name=ref.name if isinstance(ref.name, str) else "",
-            size=size_of(ref.size),
+            size=parse_size(ref.size),
         )
         return cls(record, ref, str(said["entity"]), str(said["stream"]), str(said.get("sha256") or ""))
 
@@ -70,7 +70,7 @@ class Held:
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
 
 
-def size_of(said: Json) -> int | None:
+def parse_size(said: Json) -> int | None:
     """The number of bytes, where a portal says one."""
     try:
         found = values.whole(said)
@@ -79,7 +79,7 @@ def size_of(said: Json) -> int | None:
     return found if found is not None and found >= 0 else None
 
 
-class Together(Generic[T]):
+class KeptAtEnd(Generic[T]):
     """What became of a few files, written in one go: where the store is far away, each write has a price."""
 
     def __init__(self, keep: Callable[[Sequence[T]], None]) -> None:
@@ -100,9 +100,9 @@ class Together(Generic[T]):
 
 
 @contextmanager
-def together(keep: Callable[[Sequence[T]], None]) -> Iterator[Together[T]]:
+def keep_at_end(keep: Callable[[Sequence[T]], None]) -> Iterator[KeptAtEnd[T]]:
     """However the block ends, what was done in it is kept."""
-    gathered = Together(keep)
+    gathered = KeptAtEnd(keep)
     try:
         yield gathered
     finally:
@@ -116,71 +116,75 @@ HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK", "FOREIGN_LINK"})
 
 def fetch(context: RunContext, job: Job) -> Follow:
     """Downloads the next few files of a lane."""
-    held, last = _next(context, job, fetched=False)
+    held, last = _next_files(context, job, fetched=False)
     if last is None:
-        return lanes.at_the_end(context, job, lambda lane: _due_again(context, job, lane, fetched=False))
-    urls = _links(context, held)
-    with together(partial(_keep_fetched, context)) as fetched:
+        return lanes.finish_round(context, job, lambda lane: _retries_due(context, job, lane, fetched=False))
+    urls = _find_links(context, held)
+    with keep_at_end(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.further(job, held[place - 1].record, moved=True)
+                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
             if not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
-                return lanes.once_more(job) if not place else lanes.further(job, held[place - 1].record, moved=True)
-    return lanes.further(job, last, moved=bool(held))
+                return (
+                    lanes.repeat_lane(job)
+                    if not place
+                    else lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                )
+    return lanes.next_lane_job(job, last, moved=bool(held))
 
 
 def upload(context: RunContext, job: Job) -> Follow:
     """Uploads the next few fetched files of a lane; each resumes where it stopped."""
-    held, last = _next(context, job, fetched=True)
+    held, last = _next_files(context, job, fetched=True)
     if last is None:
-        return lanes.at_the_end(context, job, lambda lane: _due_again(context, job, lane, fetched=True))
-    with together(partial(_keep_uploaded, context)) as uploaded:
+        return lanes.finish_round(context, job, lambda lane: _retries_due(context, job, lane, fetched=True))
+    with keep_at_end(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.further(job, held[place - 1].record, moved=True)
+                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
             try:
                 whole = _upload(context, one, uploaded)
             except Transient:
                 if not place:
                     raise
                 # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
-                return lanes.further(job, held[place - 1].record, moved=True)
+                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
             if not whole:
-                return lanes.once_more(job)
-    return lanes.further(job, last, moved=bool(held))
+                return lanes.repeat_lane(job)
+    return lanes.next_lane_job(job, last, moved=bool(held))
 
 
-def bring(context: RunContext, keys: Collection[str]) -> datetime | None:
+def move_files(context: RunContext, keys: Collection[str]) -> datetime | None:
     """Moves the files that are not through yet, whoever met them first: his turn to move them may come only after that
     of the records that name them. Two who move the same one at the same time get the same one. Says from when on it is
     worth going on when some are still under way; None when none is."""
-    held = _under_way(context, keys)
+    held = _unfinished(context, keys)
     strange = [one for one in held if not one.fetched and _is_due(context, one)]
-    urls = _links(context, strange)
-    with together(partial(_keep_fetched, context)) as fetched:
+    urls = _find_links(context, strange)
+    with keep_at_end(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(strange):
             if (place and context.time_is_up()) or not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
                 return context.clock.now()
-    here = [one for one in (_under_way(context, keys) if strange else held) if one.fetched and _is_due(context, one)]
-    with together(partial(_keep_uploaded, context)) as uploaded:
+    here = [one for one in (_unfinished(context, keys) if strange else held) if one.fetched and _is_due(context, one)]
+    with keep_at_end(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(here):
             if (place and context.time_is_up()) or not _upload(context, one, uploaded):
                 return context.clock.now()
-    left = [one.record.retry_after_utc for one in (_under_way(context, keys) if held else [])]
+    left = [one.record.retry_after_utc for one in (_unfinished(context, keys) if held else [])]
     return min((datetime.fromisoformat(due) for due in left if due), default=None)
 
 
-def _under_way(context: RunContext, keys: Collection[str]) -> list[Held]:
+def _unfinished(context: RunContext, keys: Collection[str]) -> list[FileJob]:
     records = context.store.get(context.streams["files"].table, sorted(keys)) if keys else {}
-    return _held(context, [one for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)])
+    return _decode_files(context, [one for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)])
 
 
-def _held(context: RunContext, records: Sequence[Record]) -> list[Held]:
+def _decode_files(context: RunContext, records: Sequence[Record]) -> list[FileJob]:
     """Files whose row in the store is damaged count as failed."""
-    held: list[Held] = []
+    held: list[FileJob] = []
     for record in records:
         try:
-            held.append(Held.of(record))
+            held.append(FileJob.of(record))
         except (msgspec.DecodeError, KeyError, TypeError):
             files = context.streams["files"]
             settled = Settled(record.row_key, Status.IMPORT_ERR, record.attempts, *BROKEN_ROW)
@@ -188,39 +192,41 @@ def _held(context: RunContext, records: Sequence[Record]) -> list[Held]:
     return held
 
 
-def _is_due(context: RunContext, one: Held) -> bool:
+def _is_due(context: RunContext, one: FileJob) -> bool:
     due = one.record.retry_after_utc
     return due is None or datetime.fromisoformat(due) <= context.clock.now()
 
 
-def _next(context: RunContext, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:
+def _next_files(context: RunContext, job: Job, *, fetched: bool) -> tuple[list[FileJob], Record | None]:
     """Of the pending files the entity's own, and the last that was looked at."""
     table = context.streams["files"].table
-    span: Span = lanes.ahead_of(job)
+    span: Span = lanes.rest_of_lane(job)
     records = context.store.pending(table, span, AT_ONCE, now=context.clock.now())
-    return _mine(context, records, job, fetched=fetched), records[-1] if records else None
+    return _files_of_entity(context, records, job, fetched=fetched), records[-1] if records else None
 
 
-def _due_again(context: RunContext, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
+def _retries_due(context: RunContext, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
     """Those that failed in this round and whose time came before its end."""
     records = context.store.pending(context.streams["files"].table, lane, LANE, now=context.clock.now())
-    mine = _mine(context, [one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
+    mine = _files_of_entity(context, [one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
     return [one.record for one in mine]
 
 
-def _mine(context: RunContext, records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
-    return [one for one in _held(context, records) if one.entity == job.args["entity"] and one.fetched == fetched]
+def _files_of_entity(context: RunContext, records: Sequence[Record], job: Job, *, fetched: bool) -> list[FileJob]:
+    return [
+        one for one in _decode_files(context, records) if one.entity == job.args["entity"] and one.fetched == fetched
+    ]
 
 
-def _links(context: RunContext, held: Sequence[Held]) -> dict[str, str]:
+def _find_links(context: RunContext, held: Sequence[FileJob]) -> dict[str, str]:
     """Where the source gives each file, by its key."""
     urls: dict[str, str] = {}
     for kind in sorted({one.ref.kind for one in held}):
-        urls |= _links_of(context, kind, [one for one in held if one.ref.kind == kind])
+        urls |= _find_links_of_kind(context, kind, [one for one in held if one.ref.kind == kind])
     return urls
 
 
-def _links_of(context: RunContext, kind: str, held: Sequence[Held]) -> dict[str, str]:
+def _find_links_of_kind(context: RunContext, kind: str, held: Sequence[FileJob]) -> dict[str, str]:
     """All at once; after an answer that nobody thought of one by one, so that one file takes no other with it."""
     links = context.file_kinds[kind].links
     if links is None:
@@ -232,25 +238,25 @@ def _links_of(context: RunContext, kind: str, held: Sequence[Held]) -> dict[str,
         unexpected(context, bug, held[0].entity, f"files {', '.join(one.ref.key for one in held[:3])}")
     if len(held) == 1:
         return {}
-    return {key: url for one in held for key, url in _links_of(context, kind, [one]).items()}
+    return {key: url for one in held for key, url in _find_links_of_kind(context, kind, [one]).items()}
 
 
-def _fetch_one(context: RunContext, one: Held, url: str, fetched: Together[Staged]) -> bool:
+def _fetch_one(context: RunContext, one: FileJob, url: str, fetched: KeptAtEnd[Staged]) -> bool:
     """False if time was up before the whole file was here: the next job continues after the bytes that arrived."""
     try:
         received = _download(context, one, url)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
-        error = _own_error(context, one, bug)
-        if not of_its_own(error):
+        error = _classify(context, one, bug)
+        if not is_own_error(error):
             raise error from None
-        file_access.stop_if_lost(context, one.ref, error)
-        _failed(context, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
+        file_access.stop_if_access_lost(context, one.ref, error)
+        _fail(context, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return True
     if received is None:
         return False
     size, sha256 = received
-    file_access.remember(context, one.ref, size)
-    name = one.ref.name or name_from(url, one.ref)
+    file_access.remember_downloaded(context, one.ref, size)
+    name = one.ref.name or file_name(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
     context.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
     return True
@@ -266,14 +272,14 @@ def _keep_uploaded(context: RunContext, settled: Sequence[Settled]) -> None:
     context.store.settle(files.name, files.table, settled, now=context.clock.now())
 
 
-def _download(context: RunContext, one: Held, url: str) -> tuple[int, str] | None:
+def _download(context: RunContext, one: FileJob, url: str) -> tuple[int, str] | None:
     limit = context.largest_file()
     if not url:
         raise Transient(say("file.no_link"), code="NO_DOWNLOAD_LINK", own=True)
     if one.ref.size is not None and one.ref.size > limit:
         raise Permanent(say("file.over_limit", size=one.ref.size, limit=limit), code="TOO_LARGE")
     with context.files.part(one.ref.key, one.ref.size) as part:
-        received = _received(context, one.ref.kind, url, part, limit)
+        received = _receive(context, one.ref.kind, url, part, limit)
         if received is None:
             return None
         size, sha256 = received
@@ -284,7 +290,7 @@ def _download(context: RunContext, one: Held, url: str) -> tuple[int, str] | Non
     return size, sha256 or _read_back(context, one.ref.key)
 
 
-def _received(context: RunContext, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
+def _receive(context: RunContext, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
     otherwise = context.file_kinds[kind].otherwise
     before = part.sure
     try:
@@ -309,19 +315,19 @@ def _read_back(context: RunContext, key: str) -> str:
     return digest.hexdigest()
 
 
-def _own_error(context: RunContext, one: Held, bug: Exception) -> Transient | Permanent:
+def _classify(context: RunContext, one: FileJob, bug: Exception) -> Transient | Permanent:
     """Raises what stops more than this file: a limit, a full disk."""
     if isinstance(bug, Transient | Permanent):
         return bug
     return unexpected(context, bug, one.entity, f"file {one.ref.key}")
 
 
-def of_its_own(error: Transient | Permanent) -> bool:
+def is_own_error(error: Transient | Permanent) -> bool:
     """Otherwise it is the portal's trouble, not this file's: the job waits, no try is used."""
     return isinstance(error, Permanent) or error.own
 
 
-def _failed(context: RunContext, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
+def _fail(context: RunContext, one: FileJob, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
     """To be tried again, or given up: what refers to the file then goes without it."""
     spent = not isinstance(error, Transient) or error.spent
     attempts = one.record.attempts + spent
@@ -342,7 +348,7 @@ def _failed(context: RunContext, one: Held, error: MigrationError, code: str, de
     context.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 
-def _upload(context: RunContext, one: Held, uploaded: Together[Settled]) -> bool:
+def _upload(context: RunContext, one: FileJob, uploaded: KeptAtEnd[Settled]) -> bool:
     """False when time was up before the whole file was there: the next time it goes on behind what has arrived."""
     files = context.streams["files"]
     size = one.ref.size or 0
@@ -352,10 +358,10 @@ def _upload(context: RunContext, one: Held, uploaded: Together[Settled]) -> bool
             name = one.ref.name or one.ref.id
             target_id = context.target.put_file(key, name, size, one.sha256, content, enough=context.time_is_up)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
-        error = _own_error(context, one, bug)
-        if not of_its_own(error):
+        error = _classify(context, one, bug)
+        if not is_own_error(error):
             raise error from None
-        _failed(context, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
+        _fail(context, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
         return True
     if target_id is None:
         return False
@@ -365,7 +371,7 @@ def _upload(context: RunContext, one: Held, uploaded: Together[Settled]) -> bool
     return True
 
 
-def name_from(url: str, ref: FileRef) -> str:
+def file_name(url: str, ref: FileRef) -> str:
     """The name in the link when it has an ending, so that the target knows what it is."""
     try:
         name = PurePosixPath(unquote(urlsplit(url).path)).name

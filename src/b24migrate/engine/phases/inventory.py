@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, seen, walk
-from b24migrate.engine.phases.read_children import estimates
-from b24migrate.engine.phases.stage import put_aside
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
+from b24migrate.engine.phases.read_children import estimate_prefix
+from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
 from b24migrate.model.records import Job, Record, SetAside, Span, children_between, order_key
-from b24migrate.model.streams import Each, Entity, Listing, PerParent, Seen, Stream
+from b24migrate.model.streams import Each, Entity, Listing, PerParent, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
@@ -40,21 +40,21 @@ def close(context: RunContext, job: Job) -> Follow:
     after = job.args.get("after")
     if after is None:
         for stream in entity.streams:
-            take_stock(context, entity, stream, int(job.args["pass"]))
-            tell_set_aside(context, entity, stream)
+            write_inventory(context, entity, stream, int(job.args["pass"]))
+            note_set_aside(context, entity, stream)
         return [Job(job.scope, job.kind, {**job.args, "after": ""})] if entity.unreadable_by else []
-    left = look_through(context, entity, after)
+    left = note_unavailable(context, entity, after)
     return [Job(job.scope, job.kind, {**job.args, "after": left})] if left else []
 
 
-def look_through(context: RunContext, entity: Entity, after: str) -> str:
+def note_unavailable(context: RunContext, entity: Entity, after: str) -> str:
     """Notes what is known to exist and cannot be read. Returns where it goes on when time is up, or nothing."""
     of = context.streams[entity.unreadable_by]
     aside: list[SetAside] = []
     while True:
         records = context.store.records(of.table, Span(after), WALKED_AT_ONCE)
         end = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
-        aside += unreadable_of(context, entity, of, records, children_between(after, end))
+        aside += find_unavailable(context, entity, of, records, children_between(after, end))
         after = end
         if not end or context.time_is_up():
             break
@@ -62,21 +62,25 @@ def look_through(context: RunContext, entity: Entity, after: str) -> str:
     return after
 
 
-def unreadable_of(
+def find_unavailable(
     context: RunContext, entity: Entity, of: Stream, records: Sequence[Record], children: Span
 ) -> Iterable[SetAside]:
-    def shown(name: str) -> Iterator[Seen]:
+    def shown(name: str) -> Iterator[SourceRecord]:
         stream = context.streams[name]
-        return (seen(one, stream) for one in (records if stream is of else walk(context, stream.table, children)))
+        return (
+            decode_record(one, stream) for one in (records if stream is of else walk(context, stream.table, children))
+        )
 
     readings = [context.reading(stream) for stream in entity.streams]
     return entity.unreadable(context.source, shown, readings) if entity.unreadable else ()
 
 
-def take_stock(context: RunContext, entity: Entity, stream: Stream, pass_no: int) -> None:
+def write_inventory(context: RunContext, entity: Entity, stream: Stream, pass_no: int) -> None:
     reading = context.reading(stream)
     found = Inventory(
-        reported(context, stream, pass_no), retrieved(context, stream, pass_no), bool(context.options.test_limit)
+        count_reported(context, stream, pass_no),
+        count_retrieved(context, stream, pass_no),
+        bool(context.options.test_limit),
     )
     if found.drift and isinstance(reading, Listing):
         # Rows may have come or gone while the pages were read: the portal is asked once more before it is called drift.
@@ -84,7 +88,7 @@ def take_stock(context: RunContext, entity: Entity, stream: Stream, pass_no: int
     if found.drift:
         message = say("note.drift", stream=stream.name, reported=found.reported, retrieved=found.retrieved)
         context.note(entity.name, message, "error")
-    tell_estimates(context, entity, stream)
+    note_estimates(context, entity, stream)
     now = values.utc_text(context.clock.now())
     latest = [
         row._replace(values={**row.values, "IsLatest": 0})
@@ -105,18 +109,19 @@ def take_stock(context: RunContext, entity: Entity, stream: Stream, pass_no: int
     context.store.write(INVENTORY, [*latest, RegisterRow(f"{stream.name}:{now}", row)])
 
 
-def tell_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
+def note_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Counters that portals keep next to their records are not exact and prove nothing (bitrix24-rest-1 §D3)."""
-    parents = context.store.count(CHECKPOINTS, estimates(stream))
+    parents = context.store.count(CHECKPOINTS, estimate_prefix(stream))
     if parents:
         told, read = (
-            int(context.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
+            int(context.store.total(CHECKPOINTS, estimate_prefix(stream), one) or 0)
+            for one in ("Reported", "Retrieved")
         )
         message = say("note.counters", stream=stream.name, reported=told, retrieved=read, count=parents)
         context.note(entity.name, message, "info")
 
 
-def reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
+def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     """Of a listing what its first page said; of children the sum of what their parents said."""
     if not isinstance(context.reading(stream), PerParent | Each):
         row = context.store.read(CHECKPOINTS, stream.name)
@@ -125,35 +130,35 @@ def reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     return None if told is None else int(told)
 
 
-def retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
+def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
     """Each record once, however many pages showed it, and those that a rule excludes. A limited get asks only for what
     is not staged yet, so there everything staged counts."""
     if context.options.test_limit:
-        return sum(context.store.counts(stream.table).values()) + aside_count(context, stream.name, "excluded")
-    return seen_in(context, stream, pass_no) + aside_count(context, stream.name, "excluded")
+        return sum(context.store.counts(stream.table).values()) + count_set_aside(context, stream.name, "excluded")
+    return count_in_pass(context, stream, pass_no) + count_set_aside(context, stream.name, "excluded")
 
 
-def seen_in(context: RunContext, stream: Stream, pass_no: int) -> int:
+def count_in_pass(context: RunContext, stream: Stream, pass_no: int) -> int:
     """How many records of the stream a pass has met so far."""
-    name = seen_counter(stream, pass_no)
+    name = pass_counter(stream, pass_no)
     return int(context.store.counters(name).get(name, 0))
 
 
-def seen_counter(stream: Stream, pass_no: int) -> str:
+def pass_counter(stream: Stream, pass_no: int) -> str:
     return f"seen:{stream.table.name}:{pass_no}"
 
 
-def aside_count(context: RunContext, stream: str, why: str) -> int:
+def count_set_aside(context: RunContext, stream: str, why: str) -> int:
     return context.store.count(SET_ASIDE, f"{why}:{stream}:")
 
 
-def staged(context: RunContext, stream: str) -> Iterator[Seen]:
-    return (seen(record, context.streams[stream]) for record in walk(context, context.streams[stream].table))
+def staged_records(context: RunContext, stream: str) -> Iterator[SourceRecord]:
+    return (decode_record(record, context.streams[stream]) for record in walk(context, context.streams[stream].table))
 
 
-def tell_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
+def note_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
     """What a rule left out, counted by rule; what was met and could not be read, counted by whose it is."""
-    tell_excluded(context, entity, stream)
+    note_excluded(context, entity, stream)
     if context.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return
     rows = [row.values for row in context.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
@@ -163,9 +168,9 @@ def tell_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
         context.note(entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=told))
 
 
-def tell_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
+def note_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Those with a name repeat another record, each its own."""
-    if aside_count(context, stream.name, "excluded") > MOST_COUNTED:
+    if count_set_aside(context, stream.name, "excluded") > MOST_COUNTED:
         return
     rows = (row.values for row in context.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
     for rule, count in sorted(Counter(row["Reason"] or "" for row in rows if not row.get("Name")).items()):
@@ -174,7 +179,7 @@ def tell_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
 
 
 def note_unreadable(context: RunContext, entity: Entity, aside: list[SetAside]) -> None:
-    put_aside(context, aside)
+    write_set_aside(context, aside)
     for reason in sorted({one.reason for one in aside}):
         names = [_short(one.name or one.source_id) for one in aside if one.reason == reason]
         context.note(entity.name, say("note.those", what=reason, count=len(names), names=names))

@@ -45,7 +45,11 @@ def seed(scope: str, stream: Stream, **args: Json) -> list[Job]:
 def order(context: RunContext, job: Job) -> Follow:
     """Sorts the next stretch. Behind the last one the file begins to move."""
     stream = context.streams[job.args["stream"]]
-    args = job.args if "order" in job.args else {**job.args, "order": _begun(context, stream), "number": 0, "after": ""}
+    args = (
+        job.args
+        if "order" in job.args
+        else {**job.args, "order": _start_order(context, stream), "number": 0, "after": ""}
+    )
     if not _leads(context, stream, args):
         return []
     number = int(args["number"])
@@ -60,7 +64,7 @@ def order(context: RunContext, job: Job) -> Follow:
     return [Job(job.scope, "send-in-turn", {**passed, "at": [0] * (number + 1)})]
 
 
-def _begun(context: RunContext, stream: Stream) -> str:
+def _start_order(context: RunContext, stream: Stream) -> str:
     """A new order takes the place of the last one: who still goes by that ends at his next step."""
     before = context.store.read(TURNS, stream.name)
     if before is not None:
@@ -95,33 +99,33 @@ def _keep(context: RunContext, prefix: str, stretch: Sequence[tuple[str, str]]) 
 # ---------------------------------------------------------------- moving on
 
 
-def ahead(context: RunContext, stream: Stream, job: Job, count: int) -> list[Turn]:
+def next_in_order(context: RunContext, stream: Stream, job: Job, count: int) -> list[Turn]:
     """Whose turn it is next; nobody's at the end of the file, or when a new order has taken the place of this one."""
     if not _leads(context, stream, job.args):
         return []
     prefix = _prefix(stream, job.args)
-    stretches = (_rest(context, f"{prefix}{number}:", number, int(at)) for number, at in enumerate(job.args["at"]))
+    stretches = (_remaining(context, f"{prefix}{number}:", number, int(at)) for number, at in enumerate(job.args["at"]))
     return list(islice(merge(*stretches), count))
 
 
-def _rest(context: RunContext, prefix: str, number: int, at: int) -> Iterator[Turn]:
+def _remaining(context: RunContext, prefix: str, number: int, at: int) -> Iterator[Turn]:
     while row := context.store.read(TURNS, f"{prefix}{at // SLICE}"):
         for row_key, second in row.values["Turns"][at % SLICE :]:
             yield Turn(_family(row_key), second, order_key(row_key), row_key, number)
         at += SLICE - at % SLICE
 
 
-def further(job: Job, passed: Sequence[Turn]) -> Job:
+def next_job(job: Job, passed: Sequence[Turn]) -> Job:
     at = [int(place) + sum(one.stretch == number for one in passed) for number, place in enumerate(job.args["at"])]
     return Job(job.scope, job.kind, {**job.args, "at": at, "round": 0})
 
 
-def again(job: Job) -> Job:
+def repeat_job(job: Job) -> Job:
     """The same place: somebody there has to go once more."""
     return Job(job.scope, job.kind, {**job.args, "round": int(job.args.get("round", 0)) + 1})
 
 
-def over(context: RunContext, stream: Stream, job: Job) -> None:
+def erase_order(context: RunContext, stream: Stream, job: Job) -> None:
     context.store.erase(TURNS, _prefix(stream, job.args))
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.context import Follow, RunContext, seen
+from b24migrate.engine.phases.context import Follow, RunContext, decode_record
 from b24migrate.messages import say
 from b24migrate.model.records import (
     Job,
@@ -23,7 +23,7 @@ from b24migrate.model.records import (
 from b24migrate.model.streams import (
     Backward,
     PerParent,
-    Seen,
+    SourceRecord,
     Stream,
     Whole,
 )
@@ -45,12 +45,12 @@ BROKEN = say("record.broken_row")
 
 def pack(context: RunContext, job: Job) -> Follow:
     """Divides the parents into lanes of about equal work, a few hundred at a time."""
-    reading = children_reading(context, job)
+    reading = find_reading(context, job)
     of = context.streams[reading.of]
     parents = context.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    packs = list(packed(dict(_with_pages(context, reading, of, parents))))
+    packs = list(pack_lanes(dict(_count_pages(context, reading, of, parents))))
     number = int(job.args["n"])
-    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_of(reading)
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_args(reading)
     jobs = [
         Job(
             job.scope,
@@ -59,7 +59,7 @@ def pack(context: RunContext, job: Job) -> Follow:
                 **args,
                 "parents": [[one, 0, 0] for one in lane],
                 "n": (number + k) * PAGES_OF_A_PARENT,
-                **walk_of(reading),
+                **walk_args(reading),
             },
         )
         for k, lane in enumerate(packs)
@@ -70,24 +70,24 @@ def pack(context: RunContext, job: Job) -> Follow:
     return jobs
 
 
-def _with_pages(
+def _count_pages(
     context: RunContext, reading: PerParent, of: Stream, parents: Sequence[Record]
 ) -> Iterator[tuple[str, int]]:
     """The parents whose children are read, and how many pages each is likely to have. One that cannot be read from the
     store, or makes no sense, is counted as read in part: the next run asks again."""
     for parent in parents:
         try:
-            one = seen(parent, of)
+            one = decode_record(parent, of)
             if reading.only(one):
                 yield one.id, expected_pages(reading, one)
         except msgspec.DecodeError:
-            partial.mark(context, of, {parent.row_key: BROKEN})
+            partial.mark_incomplete(context, of, {parent.row_key: BROKEN})
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             error = unexpected(context, bug, context.owner[of.name].name, f"{of.name} {parent.row_key}")
-            partial.mark(context, of, {parent.row_key: error.message})
+            partial.mark_incomplete(context, of, {parent.row_key: error.message})
 
 
-def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
+def pack_lanes(pages: Mapping[str, int]) -> Iterator[list[str]]:
     """Lanes whose last request is nearly full: parents may turn out to have a page more. Each has one of the longest
     parents, which comes last: what the others leave over then still finds room in a request."""
     by_length = sorted(pages, key=lambda parent: -pages[parent])
@@ -97,7 +97,7 @@ def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
     left = deque(by_length[lanes:])
     for longest in by_length[:lanes]:
         lane, total = [longest], pages[longest]
-        while left and len(lane) < PACK_PARENTS and (room := room_for(total, size)):
+        while left and len(lane) < PACK_PARENTS and (room := lane_room(total, size)):
             parent = left.popleft() if pages[left[0]] <= room else left.pop()
             if pages[parent] > room:
                 left.append(parent)
@@ -112,12 +112,12 @@ def lane_count(parents: float, pages: float) -> int:
     return max(min(LANES, math.ceil(pages / PACK_PAGES)), math.ceil(parents / PACK_PARENTS))
 
 
-def room_for(total: int, size: int) -> int:
+def lane_room(total: int, size: int) -> int:
     """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is nearly full."""
     return size - total if total < size else -total % (FULL_REQUEST - SPARE)
 
 
-def expected(reading: PerParent, parent: Seen) -> int | None:
+def expected_children(reading: PerParent, parent: SourceRecord) -> int | None:
     """What the parent's own counter says; nothing where that is no number."""
     try:
         count = reading.expected(parent)
@@ -126,18 +126,18 @@ def expected(reading: PerParent, parent: Seen) -> int | None:
     return count if count is None or 0 <= count <= MOST_CHILDREN else None
 
 
-def expected_pages(reading: PerParent, parent: Seen) -> int:
-    count = expected(reading, parent)
+def expected_pages(reading: PerParent, parent: SourceRecord) -> int:
+    count = expected_children(reading, parent)
     return 1 if isinstance(reading.paging, Whole) or count is None else reading.paging.pages(count)
 
 
-def children_reading(context: RunContext, job: Job) -> PerParent:
+def find_reading(context: RunContext, job: Job) -> PerParent:
     reading = context.reading(context.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
     # A walk that is to prove the end knows no count that it could trust.
     return replace(reading, expected=lambda _: None) if job.args.get("prove") else reading
 
 
-def walk_of(reading: PerParent) -> dict[str, Json]:
+def walk_args(reading: PerParent) -> dict[str, Json]:
     """Of a job's args: which way its cursors lead."""
     return {"walk": "down"} if isinstance(reading.paging, Backward) else {}

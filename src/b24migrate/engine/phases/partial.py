@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext, decode_extras
-from b24migrate.engine.phases.payload import look, payload_hash
+from b24migrate.engine.phases.payload import decode_columns, payload_hash
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import REFUSED, Json, Record, Row, Staged, digest
 from b24migrate.model.streams import Stream
@@ -16,11 +16,11 @@ from b24migrate.ports import PARTIAL, RegisterRow
 MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
 
 
-def incomplete(context: RunContext, stream: Stream) -> int:
+def count_incomplete(context: RunContext, stream: Stream) -> int:
     return int(context.store.total(PARTIAL, f"{stream.name}:", "Open") or 0)
 
 
-class Sorted(NamedTuple):
+class SortedRows(NamedTuple):
     """The rows as they are to be staged; why some of them are not whole; and why some stay as an earlier run staged
     them, whole, although the source has a newer version."""
 
@@ -29,14 +29,14 @@ class Sorted(NamedTuple):
     outdated: Mapping[str, str] = {}
 
 
-def refused(row: Row, error: MigrationError) -> Row:
+def mark_refused(row: Row, error: MigrationError) -> Row:
     return row._replace(extras={**(row.extras or {}), REFUSED: error.sentence})
 
 
-def sorted_out(context: RunContext, stream: Stream, rows: Sequence[Row]) -> Sorted:
+def sort_incomplete(context: RunContext, stream: Stream, rows: Sequence[Row]) -> SortedRows:
     untold = {row.source_id: row for row in rows if row.extras and REFUSED in row.extras}
     if not untold:
-        return Sorted(rows)
+        return SortedRows(rows)
     whole = {
         key: one
         for key, one in context.store.get(stream.table, list(untold)).items()
@@ -44,10 +44,10 @@ def sorted_out(context: RunContext, stream: Stream, rows: Sequence[Row]) -> Sort
     }
     instead = {key: Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in whole.items()}
     why = {key: (row.extras or {})[REFUSED] for key, row in untold.items()}
-    return Sorted(
+    return SortedRows(
         [instead.get(row.source_id, row) for row in rows],
         {key: said for key, said in why.items() if key not in whole},
-        {key: why[key] for key, one in whole.items() if stream.hashed and differs(stream, untold[key], one)},
+        {key: why[key] for key, one in whole.items() if stream.hashed and is_changed(stream, untold[key], one)},
     )
 
 
@@ -56,17 +56,17 @@ def has_more(extras: Mapping[str, Json], row: Row) -> bool:
     return REFUSED not in extras and bool(extras.keys() - (row.extras or {}).keys())
 
 
-def differs(stream: Stream, row: Row, staged: Record) -> bool:
-    return staged.payload_hash != payload_hash(stream, look(stream, [row.payload]).whole[0])
+def is_changed(stream: Stream, row: Row, staged: Record) -> bool:
+    return staged.payload_hash != payload_hash(stream, decode_columns(stream, [row.payload]).whole[0])
 
 
-def mark(context: RunContext, stream: Stream, why: Mapping[str, str]) -> None:
+def mark_incomplete(context: RunContext, stream: Stream, why: Mapping[str, str]) -> None:
     if why:
         rows = [RegisterRow(f"{stream.name}:{key}", {"Open": 1, "Reason": said}) for key, said in why.items()]
         context.store.write(PARTIAL, rows)
 
 
-def completed(context: RunContext, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
+def find_completed(context: RunContext, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
     """Those that an earlier run left incomplete and that are whole now. Of the register, which may be as long as the
     table, only these are looked up."""
     prefix = f"{stream.name}:"
@@ -77,7 +77,7 @@ def completed(context: RunContext, stream: Stream, staged: Sequence[Staged], why
     return [one.row_key for one in staged if one.row_key in left]
 
 
-def hashed(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str]) -> list[Staged]:
+def hash_incomplete(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str]) -> list[Staged]:
     """So that the store takes a record which became whole for a changed one."""
     again = frozenset(whole)
     return [
@@ -90,6 +90,6 @@ def hashed(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str
     ]
 
 
-def close(context: RunContext, stream: Stream, whole: Sequence[str]) -> None:
+def clear_completed(context: RunContext, stream: Stream, whole: Sequence[str]) -> None:
     if whole:
         context.store.write(PARTIAL, [RegisterRow(f"{stream.name}:{key}", {"Open": 0}) for key in whole])

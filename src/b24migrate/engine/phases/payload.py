@@ -15,7 +15,7 @@ from b24migrate.model.streams import Stream
 Payload: TypeAlias = Mapping[str, Json]
 
 
-class Looked(NamedTuple):
+class Columns(NamedTuple):
     """What was seen of some payloads, by column: a million of them are looked at."""
 
     stamps: Sequence[Json]
@@ -24,12 +24,12 @@ class Looked(NamedTuple):
     whole: Sequence[Payload] = ()  # where it takes all of them
 
 
-def look(stream: Stream, payloads: Sequence[bytes]) -> Looked:
+def decode_columns(stream: Stream, payloads: Sequence[bytes]) -> Columns:
     """Only at what staging needs, where that is little: decoding whole payloads would be most of the work."""
     curious = stream.exclude is not None or stream.files is not None
     if stream.hashed or stream.view or (curious and not stream.peek):
-        return _thorough(stream, payloads)
-    return _glance(stream.stamp, stream.natural, stream.peek)(payloads)
+        return _decode_whole(stream, payloads)
+    return _peeking_decoder(stream.stamp, stream.natural, stream.peek)(payloads)
 
 
 def payload_hash(stream: Stream, payload: Payload) -> str:
@@ -39,19 +39,19 @@ def payload_hash(stream: Stream, payload: Payload) -> str:
     return digest(lasting)
 
 
-def _thorough(stream: Stream, payloads: Sequence[bytes]) -> Looked:
+def _decode_whole(stream: Stream, payloads: Sequence[bytes]) -> Columns:
     whole: Sequence[Payload] = list(map(_decode, payloads))
     if stream.view:
         whole = list(map(stream.view, whole))
-    return Looked(
-        [one.get(stream.stamp) for one in whole] if stream.stamp else _nothings(whole),
-        [one.get(stream.natural) for one in whole] if stream.natural else _nothings(whole),
+    return Columns(
+        [one.get(stream.stamp) for one in whole] if stream.stamp else _empty_column(whole),
+        [one.get(stream.natural) for one in whole] if stream.natural else _empty_column(whole),
         [None if stream.peek and one.keys().isdisjoint(stream.peek) else one for one in whole],
         whole,
     )
 
 
-def _nothings(whole: Sequence[Payload]) -> Sequence[Json]:
+def _empty_column(whole: Sequence[Payload]) -> Sequence[Json]:
     return [None] * len(whole)
 
 
@@ -59,7 +59,7 @@ _decode: Callable[[bytes], dict[str, Json]] = msgspec.json.Decoder(dict[str, Any
 
 
 @lru_cache(maxsize=128)
-def _glance(stamp: str, natural: str, peek: tuple[str, ...]) -> Callable[[Sequence[bytes]], Looked]:
+def _peeking_decoder(stamp: str, natural: str, peek: tuple[str, ...]) -> Callable[[Sequence[bytes]], Columns]:
     """A decoder that skips every other field. A field that is absent and one that is null are the same to it."""
     wanted = filter(None, dict.fromkeys((stamp, natural, *peek)))
     slots = {name: f"f{place}" for place, name in enumerate(wanted)}
@@ -70,10 +70,10 @@ def _glance(stamp: str, natural: str, peek: tuple[str, ...]) -> Callable[[Sequen
     column[""] = lambda _: None
     nothing = (None,) * len(peek)
 
-    def glance(payloads: Sequence[bytes]) -> Looked:
+    def glance(payloads: Sequence[bytes]) -> Columns:
         found = list(map(decode, payloads))
         peeked = zip(*(map(column[name], found) for name in peek), strict=True) if peek else [nothing] * len(found)
         shown = [None if values == nothing else dict(zip(peek, values, strict=True)) for values in peeked]
-        return Looked(list(map(column[stamp], found)), list(map(column[natural], found)), shown)
+        return Columns(list(map(column[stamp], found)), list(map(column[natural], found)), shown)
 
     return glance

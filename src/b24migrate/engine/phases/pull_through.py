@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.context import Follow, RunContext, readable, viewed
-from b24migrate.engine.phases.read import each_enriched
+from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable
+from b24migrate.engine.phases.read import enrich_rows
 from b24migrate.engine.phases.read_children import GENTLY_AFTER
 from b24migrate.engine.phases.stage import stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key
-from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, Seen, Stream
+from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, SourceRecord, Stream
 from b24migrate.ports import ENTITIES_STATE
 
 LOOKED_AT = 200
@@ -24,7 +24,7 @@ def pull(context: RunContext, job: Job) -> Follow:
     stream = context.streams[job.args["stream"]]
     records = context.store.records(stream.table, Span(job.args["after"]), LOOKED_AT)
     gently = job.failures >= GENTLY_AFTER
-    wanted = _wanted(context, stream, records)
+    wanted = _missing_links(context, stream, records)
     pulled = {name: _fetch(context, context.streams[name], ids, gently=gently) for name, ids in wanted.items()}
     jobs = [_walk(job, name) for name, count in pulled.items() if count]
     if len(records) == LOOKED_AT:
@@ -37,18 +37,23 @@ def _walk(job: Job, stream: str) -> Job:
     return Job(job.scope, "pull", {"stream": stream, "after": "", "round": int(job.args.get("round", 0)) + 1})
 
 
-def _wanted(context: RunContext, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
+def _missing_links(context: RunContext, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
     wanted: dict[str, set[str]] = {}
-    for one in readable(records, stream):
-        for name, source_id in _named_by(context, stream, one):
+    for one in decode_readable(records, stream):
+        for name, source_id in _links_of_record(context, stream, one):
             wanted.setdefault(name, set()).add(source_id)
-    return {name: missing for name, ids in wanted.items() if (missing := _missing(context, name, ids))}
+    return {name: missing for name, ids in wanted.items() if (missing := _not_staged(context, name, ids))}
 
 
-def _named_by(context: RunContext, stream: Stream, one: Seen) -> list[tuple[str, str]]:
+def _links_of_record(context: RunContext, stream: Stream, one: SourceRecord) -> list[tuple[str, str]]:
     """What is wrong with a record is told when it is sent: here it only names nothing."""
     try:
-        return [found for field in stream.refs if field.when is None or field.when(one) for found in named(field, one)]
+        return [
+            found
+            for field in stream.refs
+            if field.when is None or field.when(one)
+            for found in links_of_field(field, one)
+        ]
     except values.OddValue:
         return []
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
@@ -56,7 +61,7 @@ def _named_by(context: RunContext, stream: Stream, one: Seen) -> list[tuple[str,
         return []
 
 
-def _missing(context: RunContext, name: str, ids: set[str]) -> set[str]:
+def _not_staged(context: RunContext, name: str, ids: set[str]) -> set[str]:
     stream = context.streams.get(name)
     if stream is None or stream.fetch is None:
         return set()
@@ -65,7 +70,7 @@ def _missing(context: RunContext, name: str, ids: set[str]) -> set[str]:
     return ids - context.store.known(stream.table, sorted(ids))
 
 
-class Overheard:
+class LinkRecorder:
     """Resolves every id to itself and remembers which were asked for."""
 
     def __init__(self) -> None:
@@ -82,21 +87,21 @@ class Overheard:
         pass
 
 
-def named(field: Field, one: Seen) -> list[tuple[str, str]]:
+def links_of_field(field: Field, one: SourceRecord) -> list[tuple[str, str]]:
     """The records that a field names: stream and id."""
     value = field.take(one) if field.take else one.payload.get(field.name)
     if value is ABSENT:
         return []
     if field.to:
         return [(field.to, source_id) for source_id in values.references(value) if source_id not in field.keep]
-    heard = Overheard()
-    parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else listed(value)
+    heard = LinkRecorder()
+    parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else as_list(value)
     for part in parts if field.code is not None else ():
         field.code(one, part, heard)  # type: ignore[misc]
     return heard.asked
 
 
-def listed(value: Json) -> list[Json]:
+def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
@@ -104,16 +109,18 @@ def _fetch(context: RunContext, stream: Stream, ids: set[str], *, gently: bool =
     """What the source does not have either stays missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
-    rows = stream.fetch(context.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], context.known(stream))
-    whole = completed(context, stream, list(rows.values()), gently=gently)
-    return stage(context, stream, whole, pass_no=pass_of(context, stream), pulled=True)
+    rows = stream.fetch(
+        context.source, [SourceRecord(source_id, {}, {}) for source_id in sorted(ids)], context.known(stream)
+    )
+    whole = complete_rows(context, stream, list(rows.values()), gently=gently)
+    return stage(context, stream, whole, pass_no=current_pass(context, stream), pulled=True)
 
 
-def completed(context: RunContext, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
+def complete_rows(context: RunContext, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
     """With what other methods say about them, as when the stream is read."""
     reading = context.reading(stream)
     if isinstance(reading, Listing):
-        return each_enriched(context, stream, reading, rows, gently=gently)
+        return enrich_rows(context, stream, reading, rows, gently=gently)
     if not isinstance(reading, Each):
         return rows
     done: list[Row] = []
@@ -127,22 +134,22 @@ def completed(context: RunContext, stream: Stream, rows: list[Row], *, gently: b
         parent = (context.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
         known = context.lookup(reading.of, [parent])
         if parent in known:
-            mine = each_enriched(context, stream, reading.listing(known[parent]), mine, gently=gently)
+            mine = enrich_rows(context, stream, reading.listing(known[parent]), mine, gently=gently)
         done += [row._replace(source_id=f"{prefix}:{row.source_id}") for row in mine]
     return done
 
 
-def bring(context: RunContext, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
+def pull_records(context: RunContext, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
     """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent,
     and why some could not be fetched."""
-    failed = _brought(context, stream, ids)
+    failed = _pull(context, stream, ids)
     found = context.store.get(stream.table, sorted(ids))
     context.memory.gone.add(stream.name, ids - found.keys() - failed.keys())
     waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
     return waiting, {one: error for one, error in failed.items() if one not in found}
 
 
-def _brought(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
+def _pull(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
     """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
     try:
         _fetch(context, stream, ids, gently=True)
@@ -158,10 +165,10 @@ def _brought(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, Mi
         return {}
     if len(ids) == 1:
         return dict.fromkeys(ids, failure)
-    return {key: error for one in sorted(ids) for key, error in _brought(context, stream, {one}).items()}
+    return {key: error for one in sorted(ids) for key, error in _pull(context, stream, {one}).items()}
 
 
-def look_for(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
+def pull_new_records(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     """Remembers which of the records, by stream and id, the source does not have."""
     wanted: dict[str, set[str]] = {}
     for name, source_id in named:
@@ -169,7 +176,7 @@ def look_for(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     for name, ids in wanted.items():
         stream = context.streams[name]
         if stream.fetch is not None:
-            asked = [Seen(source_id, {}, {}) for source_id in sorted(ids)]
+            asked = [SourceRecord(source_id, {}, {}) for source_id in sorted(ids)]
             with suppress(Permanent):  # a portal without the method tells nothing
                 rows = stream.fetch(context.source, asked, context.known(stream))
                 there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
@@ -180,10 +187,12 @@ def is_excluded(stream: Stream, row: Row) -> bool:
     """Records excluded by a rule will never be on the target: no link waits for them."""
     if stream.exclude is None:
         return False
-    return stream.exclude(Seen(row.source_id, viewed(stream, row.payload), row.extras or {})) is not None
+    return (
+        stream.exclude(SourceRecord(row.source_id, decode_payload(stream, row.payload), row.extras or {})) is not None
+    )
 
 
-def pass_of(context: RunContext, stream: Stream) -> int:
+def current_pass(context: RunContext, stream: Stream) -> int:
     """The number of the entity's latest pass over the source."""
     row = context.store.read(ENTITIES_STATE, context.owner[stream.name].name)
     return int(((row.values.get("Counts") if row else None) or {}).get("pass", 0))

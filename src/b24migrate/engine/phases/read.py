@@ -11,8 +11,8 @@ from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PAGES_OF_A_PARENT, PAGES_OF_A_READING
-from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimates, gap, trusted
-from b24migrate.engine.phases.stage import checkpoint, keep, numbered
+from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimate_prefix, gap_key, trusted_prefix
+from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
 from b24migrate.model.answers import UNCLEAR
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent, Transient
@@ -53,14 +53,14 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     return [Job(scope, "read", {**args, "cursor": {}})]
 
 
-def forget(context: RunContext, job: Job) -> Follow:
+def forget_last_pass(context: RunContext, job: Job) -> Follow:
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     mark, pass_no = f"~{entity.name}", int(job.args["pass"])
     done = context.store.read(CHECKPOINTS, mark)
     if done is not None and int(done.values["Pass"]) >= pass_no:
         return []
     begun = int(job.args.get("done", 0))
-    for place, (register, prefix) in enumerate(list(_logged(entity))[begun:], begun):
+    for place, (register, prefix) in enumerate(list(_pass_registers(entity))[begun:], begun):
         if place > begun and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
         context.store.erase(register, prefix)
@@ -68,10 +68,10 @@ def forget(context: RunContext, job: Job) -> Follow:
     return []
 
 
-def _logged(entity: Entity) -> Iterator[tuple[Register, str]]:
+def _pass_registers(entity: Entity) -> Iterator[tuple[Register, str]]:
     for stream in (*entity.aids, *entity.streams):
         yield from ((register, f"{stream.name}:") for register in (PAGE_LOG, CHECKPOINTS))
-        yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimates, trusted, gap))
+        yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimate_prefix, trusted_prefix, gap_key))
         yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
 
 
@@ -86,31 +86,33 @@ def read(context: RunContext, job: Job) -> Follow:
         prefix, reading = reading.prefix(parent), reading.listing(parent)
     assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
     if isinstance(reading, Listing):
-        reading = selecting(context, stream, reading)
+        reading = select_custom_fields(context, stream, reading)
     page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
 
     def kept(some: Page) -> None:
-        keep(context, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
+        keep_page(
+            context, stream, prefix_ids(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"])
+        )
 
     if isinstance(reading, Listing) and reading.enrich is not None:
         size = FULL_REQUEST if gently else reading.enrich_some(context.source)
 
         def take(some: Page) -> None:
-            kept(enriched(context, stream, reading, some, gently=gently))
+            kept(enrich_page(context, stream, reading, some, gently=gently))
 
-        interrupted = in_slices(context, job, page, size, take, gently=gently)
+        interrupted = take_in_slices(context, job, page, size, take, gently=gently)
         if interrupted:
             return [interrupted]
     else:
         kept(page)
     if page.reported is not None:
         key = f"{stream.name}:{prefix}" if prefix else stream.name
-        context.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
+        context.store.write(CHECKPOINTS, [checkpoint_row(key, job.args["pass"], page.reported, 0)])
     args = {name: value for name, value in job.args.items() if name != DONE}
     return [Job(job.scope, "read", {**args, "cursor": cursor}) for cursor in page.next]
 
 
-def in_slices(
+def take_in_slices(
     context: RunContext, job: Job, page: Page, size: int, take: Callable[[Page], None], *, gently: bool
 ) -> Job | Later | None:
     """Takes the rows of a page: so many at once, 0 being all, and fewer once a limit came in the midst of that. Further
@@ -137,7 +139,7 @@ def in_slices(
             reached = {DONE: done} if done else {}
             args = {**job.args, **reached}
             if limit.wait_s >= LONG_S and (size > SLICE or limit.midway):
-                args[SLOWLY] = SLICE if size > SLICE else fewer(len(some))
+                args[SLOWLY] = SLICE if size > SLICE else smaller_slice(len(some))
             if args == job.args:
                 raise
             context.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
@@ -149,13 +151,13 @@ def in_slices(
     return None
 
 
-def fewer(tried: int) -> int:
+def smaller_slice(tried: int) -> int:
     """How many to ask about at a time after a limit came in the midst of so many. Execution time comes back minute by
     minute: what needs more than a minute's at one go would be begun again and again."""
     return max(1, tried // 10)
 
 
-def selecting(context: RunContext, stream: Stream, reading: Listing) -> Listing:
+def select_custom_fields(context: RunContext, stream: Stream, reading: Listing) -> Listing:
     """With the custom fields that only come when they are named."""
     if not reading.select:
         return reading
@@ -163,35 +165,35 @@ def selecting(context: RunContext, stream: Stream, reading: Listing) -> Listing:
     return replace(reading, params={**reading.params, reading.select: chosen})
 
 
-def prefixed(page: Page, prefix: str, number: int) -> Page:
+def prefix_ids(page: Page, prefix: str, number: int) -> Page:
     rows = [row._replace(source_id=f"{prefix}:{row.source_id}") for row in page.rows]
-    return replace(numbered(page, number * PAGES_OF_A_PARENT), rows=rows)
+    return replace(number_pages(page, number * PAGES_OF_A_PARENT), rows=rows)
 
 
 # ---------------------------------------------------------------- what other methods tell of the rows
 
 
-def each_enriched(context: RunContext, stream: Stream, reading: Listing, rows: list[Row], *, gently: bool) -> list[Row]:
+def enrich_rows(context: RunContext, stream: Stream, reading: Listing, rows: list[Row], *, gently: bool) -> list[Row]:
     """All at once; gently, some that fail are halved until the one is alone that is to blame."""
     try:
-        return enriched(context, stream, reading, Page(rows=rows), gently=gently).rows
+        return enrich_page(context, stream, reading, Page(rows=rows), gently=gently).rows
     except Transient as error:
         if not (gently and error.own and len(rows) > 1):
             raise
     half = len(rows) // 2
     return [
-        *each_enriched(context, stream, reading, rows[:half], gently=True),
-        *each_enriched(context, stream, reading, rows[half:], gently=True),
+        *enrich_rows(context, stream, reading, rows[:half], gently=True),
+        *enrich_rows(context, stream, reading, rows[half:], gently=True),
     ]
 
 
-def enriched(context: RunContext, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
+def enrich_page(context: RunContext, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
     """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
     those behind it are not to wait for it."""
     if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
         return page
     try:
-        rows = _asked_about(context, stream, reading.enrich, page.rows)
+        rows = _enrich(context, stream, reading.enrich, page.rows)
     except Forbidden as error:
         raise error.gate from None
     except Permanent as error:
@@ -200,18 +202,18 @@ def enriched(context: RunContext, stream: Stream, reading: Listing, page: Page, 
         context.note(context.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
         if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
-        return replace(page, rows=[partial.refused(row, error) for row in page.rows])
+        return replace(page, rows=[partial.mark_refused(row, error) for row in page.rows])
     except Transient as error:
         if not (gently and error.own and len(page.rows) == 1):
             raise
-        rows = [partial.refused(row, error) for row in page.rows]
+        rows = [partial.mark_refused(row, error) for row in page.rows]
     for row in rows:
         if row.extras and REFUSED in row.extras:
             context.note(context.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
     return replace(page, rows=rows)
 
 
-def _asked_about(
+def _enrich(
     context: RunContext, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
 ) -> list[Row]:
     """An answer that nobody thought of is an error of these rows."""

@@ -8,16 +8,16 @@ from zlib import crc32
 
 import msgspec
 
-from b24migrate.engine.phases.context import Follow, RunContext, readable, viewed, walk
+from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
 from b24migrate.engine.phases.parent_lanes import (
     PACK_PARENTS,
     PAGES_OF_A_PARENT,
     PAGES_OF_A_READING,
-    children_reading,
-    expected,
-    walk_of,
+    expected_children,
+    find_reading,
+    walk_args,
 )
-from b24migrate.engine.phases.stage import checkpoint, keep, numbered
+from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
 from b24migrate.model.records import (
     Job,
@@ -34,9 +34,9 @@ from b24migrate.model.streams import (
     Named,
     PerParent,
     Progress,
-    Seen,
+    SourceRecord,
     Stream,
-    person,
+    person_name,
 )
 from b24migrate.ports import ALIASES, CHECKPOINTS, RegisterRow
 
@@ -50,44 +50,45 @@ AGAIN = "again"  # how often a job was restarted, each time with more names know
 def children(context: RunContext, job: Job) -> Follow:
     """One request for the children of several parents; the cursor of each is its checkpoint."""
     stream = context.streams[job.args["stream"]]
-    reading = children_reading(context, job)
+    reading = find_reading(context, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
-    if any(job.args.get(name) != way for name, way in walk_of(reading).items()):
+    if any(job.args.get(name) != way for name, way in walk_args(reading).items()):
         wanted = [[one, 0, 0] for one, *_ in wanted]  # started by a version that walked the other way
     parents = context.lookup(reading.of, [one[0] for one in wanted])
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
     page = context.source.children(reading, progress, one_page=bool(context.options.test_limit), gently=gently)
-    page = with_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
-    told = with_ids(context, stream, reading, page, parents)
+    page = add_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
+    told = resolve_parents(context, stream, reading, page, parents)
     if told is None:
         return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
-    page = numbered(without_twins(context, stream, reading, told), int(job.args["n"]))
+    page = number_pages(set_twins_aside(context, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
-    keep(context, stream, page, int(job.args["pass"]))
+    keep_page(context, stream, page, int(job.args["pass"]))
     context.store.write(
         CHECKPOINTS,
         [
-            checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
+            checkpoint_row(f"{stream.name}:{parent}", job.args["pass"], reported, got)
             for parent, (reported, got) in page.parents.items()
             if reported is not None and parent not in unreadable
         ]
         + [
-            checkpoint(f"{estimates(stream)}{parent}", job.args["pass"], estimate, got)
+            checkpoint_row(f"{estimate_prefix(stream)}{parent}", job.args["pass"], estimate, got)
             for parent, (reported, got) in page.parents.items()
             if reported is None
             and parent not in unreadable
-            and (estimate := expected(reading, parents[parent])) not in (None, got)
+            and (estimate := expected_children(reading, parents[parent])) not in (None, got)
             and not context.options.test_limit
         ],
     )
-    alarm_empty(context, stream, reading, page)
-    further = proofs(context, job, stream, page)
+    note_empty_parents(context, stream, reading, page)
+    further = proof_jobs(context, job, stream, page)
     left = cursors(page.next)
     args = {name: value for name, value in job.args.items() if name != AGAIN}
-    args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
+    args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_args(reading)}
     further += [
-        Job(job.scope, "children", {**args, "parents": [one], **alone(job, one)}) for one in cursors(page.apart)
+        Job(job.scope, "children", {**args, "parents": [one], **own_page_numbers(job, one)})
+        for one in cursors(page.apart)
     ]
     return [Job(job.scope, "children", args), *further] if left else further
 
@@ -96,13 +97,13 @@ def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:
     return [[one["id"], *(one[name] for name in ("after", "got", "via", "first") if name in one)] for one in reached]
 
 
-def alone(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
+def own_page_numbers(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
     """Page numbers for one parent, in the upper half of its lane's."""
     lane = int(job.args["n"]) // PAGES_OF_A_PARENT * PAGES_OF_A_PARENT
     return {"n": lane + PAGES_OF_A_PARENT // 2 + crc32(str(parent[0]).encode()) % 4_000 * 100}
 
 
-def alarm_empty(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> None:
+def note_empty_parents(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> None:
     """Children that must be there and are not: an alarm, never a silent success."""
     empty = [parent for parent, (_, got) in page.parents.items() if got == 0] if reading.empty_is_alarm else []
     for parent in empty:
@@ -110,7 +111,7 @@ def alarm_empty(context: RunContext, stream: Stream, reading: PerParent, page: P
         context.note(context.owner[stream.name].name, message)
 
 
-def with_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:
+def add_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str, SourceRecord], page: Page) -> Page:
     """With the children that a parent counts and the method does not list."""
     if reading.unlisted is None:
         return page
@@ -124,19 +125,19 @@ def with_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str,
     return replace(page, rows=[*page.rows, *more.rows], aside=[*page.aside, *more.aside])
 
 
-def without_twins(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> Page:
+def set_twins_aside(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> Page:
     """Sets those aside that were read before, in another place where the portal keeps them."""
     if not reading.twins:
         return page
     rows: list[Row] = []
     aside = list(page.aside)
-    siblings: dict[str, list[Seen]] = {}
+    siblings: dict[str, list[SourceRecord]] = {}
     for row in page.rows:
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
             span = marked_span(parent, reading.twins)
-            siblings[parent] = readable(walk(context, stream.table, span), stream)
-        twin = _twin(stream, reading, row, siblings[parent])
+            siblings[parent] = decode_readable(walk(context, stream.table, span), stream)
+        twin = _find_twin(stream, reading, row, siblings[parent])
         if twin is None:
             rows.append(row)
         else:
@@ -145,10 +146,10 @@ def without_twins(context: RunContext, stream: Stream, reading: PerParent, page:
     return replace(page, rows=rows, aside=aside)
 
 
-def _twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[Seen]) -> Seen | None:
+def _find_twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[SourceRecord]) -> SourceRecord | None:
     """None where the record makes no sense: sending it will say so."""
     try:
-        one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
+        one = SourceRecord(row.source_id, decode_payload(stream, row.payload), row.extras or {})
         return next((other for other in siblings if reading.same(one, other)), None)
     except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
         return None
@@ -157,31 +158,33 @@ def _twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[Seen]
 # ---------------------------------------------------------------- the end of a walk
 
 
-def proofs(context: RunContext, job: Job, stream: Stream, page: Page) -> list[Job]:
+def proof_jobs(context: RunContext, job: Job, stream: Stream, page: Page) -> list[Job]:
     """Parents whose end was taken from a page that was not full are noted. As soon as such a page has proven not to be
     the last one, they are all read again, by any process, to an empty page."""
     if page.trusted:
-        rows = [RegisterRow(f"{trusted(stream)}{parent}", {"Pass": int(job.args["pass"])}) for parent in page.trusted]
+        rows = [
+            RegisterRow(f"{trusted_prefix(stream)}{parent}", {"Pass": int(job.args["pass"])}) for parent in page.trusted
+        ]
         context.store.write(CHECKPOINTS, rows)
     if not (page.trusted or page.gap):
         return []
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
-    if context.store.read(CHECKPOINTS, gap(stream)) is None:
+    if context.store.read(CHECKPOINTS, gap_key(stream)) is None:
         return [Job(job.scope, "prove", args)] if page.gap else []
-    return to_the_end(job.scope, args, page.trusted)
+    return full_walk_jobs(job.scope, args, page.trusted)
 
 
 def prove(context: RunContext, job: Job) -> Follow:
     """The note that there are gaps comes first: who trusts a page afterwards sees it, who did before is found here."""
     stream = context.streams[job.args["stream"]]
-    context.store.write(CHECKPOINTS, [RegisterRow(gap(stream), {"Pass": int(job.args["pass"])})])
-    prefix = trusted(stream)
-    return to_the_end(
+    context.store.write(CHECKPOINTS, [RegisterRow(gap_key(stream), {"Pass": int(job.args["pass"])})])
+    prefix = trusted_prefix(stream)
+    return full_walk_jobs(
         job.scope, job.args, [row.key.removeprefix(prefix) for row in context.store.rows(CHECKPOINTS, prefix)]
     )
 
 
-def to_the_end(scope: str, args: Mapping[str, Json], parents: Sequence[str]) -> list[Job]:
+def full_walk_jobs(scope: str, args: Mapping[str, Json], parents: Sequence[str]) -> list[Job]:
     packs = [parents[start : start + PACK_PARENTS] for start in range(0, len(parents), PACK_PARENTS)]
     number = PAGES_OF_A_READING * PAGES_OF_A_PARENT // 2
     return [
@@ -200,16 +203,16 @@ def to_the_end(scope: str, args: Mapping[str, Json], parents: Sequence[str]) -> 
     ]
 
 
-def trusted(stream: Stream) -> str:
+def trusted_prefix(stream: Stream) -> str:
     """Before the keys of checkpoints: parents whose last page was taken for the end because it was not full."""
     return f"trusted:{stream.name}:"
 
 
-def gap(stream: Stream) -> str:
+def gap_key(stream: Stream) -> str:
     return f"gap:{stream.name}:"
 
 
-def estimates(stream: Stream) -> str:
+def estimate_prefix(stream: Stream) -> str:
     """Before the keys of checkpoints: parents whose own counter says another number than they have."""
     return f"estimate:{stream.name}:"
 
@@ -217,20 +220,20 @@ def estimates(stream: Stream) -> str:
 # ---------------------------------------------------------------- other names of a parent
 
 
-def with_ids(
-    context: RunContext, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]
+def resolve_parents(
+    context: RunContext, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, SourceRecord]
 ) -> Page | None:
     """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
     names were known."""
     alias = reading.alias
-    names = [_other_name(alias, row) if alias else "" for row in page.rows]
+    names = [_parent_name(alias, row) if alias else "" for row in page.rows]
     if alias is None or not any(names):
         return page
     whose = [parents[(row.extras or {})["of"]] for row in page.rows]
     seen_by = {
         name: reading.via(parent, context.source.owners) for name, parent in zip(names, whose, strict=True) if name
     }
-    known = looked_up(context, stream, alias, seen_by)
+    known = look_up_names(context, stream, alias, seen_by)
     if known is None:
         return None
     rows: list[Row] = []
@@ -242,11 +245,11 @@ def with_ids(
         elif one.id:
             rows.append(row._replace(source_id=f"{one.id}:{row.source_id.rpartition(':')[2]}"))
         else:
-            aside.append(SetAside(stream.name, row.source_id, "impossible", one.why, person(parent)))
+            aside.append(SetAside(stream.name, row.source_id, "impossible", one.why, person_name(parent)))
     return replace(page, rows=rows, aside=aside)
 
 
-def _other_name(alias: Alias, row: Row) -> str:
+def _parent_name(alias: Alias, row: Row) -> str:
     """Nothing where the record makes no sense: sending it will say so."""
     try:
         return alias.of(msgspec.json.decode(row.payload))
@@ -254,7 +257,9 @@ def _other_name(alias: Alias, row: Row) -> str:
         return ""
 
 
-def looked_up(context: RunContext, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
+def look_up_names(
+    context: RunContext, stream: Stream, alias: Alias, seen_by: Mapping[str, int]
+) -> dict[str, Named] | None:
     """The ID for each name. Answers are kept in the store, so a restarted job gets further."""
     kept = {name: context.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
     known = {name: Named(str(row.values["Id"])) for name, row in kept.items() if row is not None}

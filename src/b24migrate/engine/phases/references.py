@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from b24migrate.engine.phases.context import RunContext, seen
+from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json, Record, Span, Status, children_span, order_key
-from b24migrate.model.streams import Field, Policy, Seen, Stream, Unresolved
+from b24migrate.model.streams import Field, Policy, SourceRecord, Stream, Unresolved
 from b24migrate.ports import FIELD_MAP, INVENTORY
 
 if TYPE_CHECKING:
-    from b24migrate.engine.phases.compose import Composed
+    from b24migrate.engine.phases.compose import ComposedRecord
 
 CUSTOM = "UF_"
 LONGEST_LINE = 1000  # ancestors looked at before a line of parents counts as a circle
@@ -27,7 +27,7 @@ class Whereabouts(Enum):
     UNKNOWN = "unknown"  # its stream was never read, so nobody knows
 
 
-def whereabouts(context: RunContext, stream_name: str, source_id: str) -> Whereabouts:
+def locate(context: RunContext, stream_name: str, source_id: str) -> Whereabouts:
     """Streams are read by ascending id and to the end. So what is missing below the highest id was deleted, and only
     what lies above it may have been created since."""
     stream = context.streams.get(stream_name)
@@ -63,7 +63,7 @@ class Resolver:
         return target_id
 
     def field(self, code: str) -> str | None:
-        return target_field(self._context, code)
+        return mapped_code(self._context, code)
 
     def missed(self, what: str) -> None:
         """Only a tree has places; a code is rewritten as a whole or not at all."""
@@ -80,7 +80,7 @@ class References:
         self._resolver = Resolver(context)
         self._awaited: dict[tuple[str, str], bool] = {}
 
-    def one(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
+    def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> str | None:
         if str(value) in spec.keep:
             return str(value)
         source_id = values.reference(value)
@@ -90,42 +90,42 @@ class References:
             return None
         return self._resolve(spec, source_id, done)
 
-    def several(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
+    def resolve_several(self, spec: Field, _one: SourceRecord, value: Json, done: ComposedRecord) -> list[str]:
         resolved = (self._resolve(spec, source_id, done) for source_id in values.references(value))
         # Two source users may have become one: a list names each once.
         return list(dict.fromkeys(target_id for target_id in resolved if target_id is not None))
 
-    def coded(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+    def resolve_code(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         """A list goes part by part, so that one lost part does not take the others with it."""
         if isinstance(value, list):
-            coded = (self._code(spec, one, part, done) for part in value)
+            coded = (self._rewrite_code(spec, one, part, done) for part in value)
             parts = [part for part in coded if part is not None]
             return [part for at, part in enumerate(parts) if part not in parts[:at]]
-        return self._code(spec, one, value, done)
+        return self._rewrite_code(spec, one, value, done)
 
-    def family(self, spec: Field, one: Seen, value: Json, done: Composed) -> Mapping[str, Json]:
+    def resolve_family(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Mapping[str, Json]:
         """Each of the fields by itself; those that cannot be named are left out."""
         fields: dict[str, Json] = {}
         for name, part in value.items() if isinstance(value, dict) else ():
-            fields |= self._code(spec, one, (name, part), done) or {}
+            fields |= self._rewrite_code(spec, one, (name, part), done) or {}
         return fields
 
-    def _code(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+    def _rewrite_code(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.code is None:
             return value
         try:
             return spec.code(one, value, self._resolver)
         except Unresolved as missing:
-            self._without(spec, missing.stream, missing.source_id, done)
+            self._replace_missing(spec, missing.stream, missing.source_id, done)
             return None
 
     # ------------------------------------------------------------ what is not on the target
 
-    def _resolve(self, spec: Field, source_id: str, done: Composed) -> str | None:
+    def _resolve(self, spec: Field, source_id: str, done: ComposedRecord) -> str | None:
         target_id = self._context.memory.links.target_id(spec.to, source_id)
-        return target_id if target_id is not None else self._without(spec, spec.to, source_id, done)
+        return target_id if target_id is not None else self._replace_missing(spec, spec.to, source_id, done)
 
-    def _without(self, spec: Field, stream: str, source_id: str, done: Composed) -> str | None:
+    def _replace_missing(self, spec: Field, stream: str, source_id: str, done: ComposedRecord) -> str | None:
         """The placeholder, or nothing; whether the record may go without is noted in `done`."""
         stream = stream.partition(".")[0]  # a code that was read back is a record's all the same
         policy = self._policy(spec, stream, source_id, done)
@@ -146,30 +146,30 @@ class References:
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
         elif not done.brings:
-            done.problem = done.problem or ("REFERENCE_MISSING", self._sentence(spec, stream, source_id))
+            done.problem = done.problem or ("REFERENCE_MISSING", self._explain_missing(spec, stream, source_id))
         return None
 
     def _may_be_named(self, stream: str, source_id: str) -> bool:
         """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""
         named = (stream, source_id)
         if named not in self._awaited:
-            self._awaited[named] = whereabouts(self._context, *named) is not Whereabouts.GONE
+            self._awaited[named] = locate(self._context, *named) is not Whereabouts.GONE
         return self._awaited[named]
 
-    def _policy(self, spec: Field, stream: str, source_id: str, done: Composed) -> Policy:
+    def _policy(self, spec: Field, stream: str, source_id: str, done: ComposedRecord) -> Policy:
         policy = self._context.policy(self._stream, spec.name, spec.policy)
         if policy is not Policy.EXISTING:
             return policy
-        where = whereabouts(self._context, stream, source_id)
+        where = locate(self._context, stream, source_id)
         if where is Whereabouts.NEWER:
             done.brings.append((stream, source_id))
         return Policy.DROP if where is Whereabouts.GONE else Policy.REQUIRE
 
-    def _sentence(self, spec: Field, stream: str, source_id: str) -> str:
-        record = self._staged(stream, source_id)
+    def _explain_missing(self, spec: Field, stream: str, source_id: str) -> str:
+        record = self._find_staged(stream, source_id)
         if stream not in self._context.streams:
             why = say("record.link_unmigrated")
-        elif whereabouts(self._context, stream, source_id) is Whereabouts.UNKNOWN:
+        elif locate(self._context, stream, source_id) is Whereabouts.UNKNOWN:
             own = f"{self._stream.name}.{spec.name}"
             why = say("record.link_unread", stream=stream, own=own)
         elif record is None:
@@ -180,7 +180,7 @@ class References:
             why = say("record.link_waiting")
         return say("record.link", field=spec.name, stream=stream, id=source_id, why=why)
 
-    def _staged(self, stream: str, source_id: str) -> Record | None:
+    def _find_staged(self, stream: str, source_id: str) -> Record | None:
         known = self._context.streams.get(stream)
         if known is None:
             return None
@@ -188,13 +188,13 @@ class References:
         return self._context.store.get(known.table, (row_key,)).get(row_key) if row_key else None
 
     def _may_come(self, stream: str, source_id: str) -> bool:
-        record = self._staged(stream, source_id) if stream == self._stream.name else None
+        record = self._find_staged(stream, source_id) if stream == self._stream.name else None
         # One that is there by now came while this record was composed: the next round finds it.
         return record is not None and record.status is not Status.IMPORT_ERR
 
     # ------------------------------------------------------------ circles
 
-    def _breaks_a_circle(self, spec: Field, one: Seen, done: Composed) -> bool:
+    def _breaks_a_circle(self, spec: Field, one: SourceRecord, done: ComposedRecord) -> bool:
         """Of records that are one another's parents the one with the lowest id goes without."""
         line = list(self._ancestors(spec, one))
         if one.id not in line or one.id != min(line, key=values.by_number):
@@ -206,9 +206,9 @@ class References:
         self._context.note(self._context.owner[self._stream.name].name, note)
         return True
 
-    def _ancestors(self, spec: Field, one: Seen) -> Iterator[str]:
+    def _ancestors(self, spec: Field, one: SourceRecord) -> Iterator[str]:
         met: set[str] = set()
-        at: Seen | None = one
+        at: SourceRecord | None = one
         while at is not None and len(met) < LONGEST_LINE:
             value = spec.take(at) if spec.take else at.payload.get(spec.name)
             parent = values.reference(value)
@@ -216,26 +216,26 @@ class References:
                 return
             met.add(parent)
             yield parent
-            record = self._staged(self._stream.name, parent)
-            at = None if record is None else seen(record, self._stream)
+            record = self._find_staged(self._stream.name, parent)
+            at = None if record is None else decode_record(record, self._stream)
 
 
 # ---------------------------------------------------------------- codes of custom fields, as trees and texts name them
 
 
-def target_field(context: RunContext, code: str) -> str | None:
+def mapped_code(context: RunContext, code: str) -> str | None:
     """The target's code of a field, whichever entity has it: the first that is mapped and included."""
-    mapped = _mapped(context, code)
+    mapped = _mapped_field(context, code)
     return None if mapped is None else str(mapped["TargetField"])
 
 
-def options_of(context: RunContext, code: str) -> Mapping[str, str]:
+def mapped_options(context: RunContext, code: str) -> Mapping[str, str]:
     """What the options of a list became; nothing for what is no list, or no custom field at all."""
-    mapped = _mapped(context, code) if code.startswith(CUSTOM) else None
+    mapped = _mapped_field(context, code) if code.startswith(CUSTOM) else None
     return {} if mapped is None else mapped.get("Options") or {}
 
 
-def _mapped(context: RunContext, code: str) -> Mapping[str, Json] | None:
+def _mapped_field(context: RunContext, code: str) -> Mapping[str, Json] | None:
     keys = [f"{entity.name}:{code}" for entity in context.entities if entity.custom_fields]
     found = context.store.rows_of(FIELD_MAP, keys)
     mapped = (found[key].values for key in keys if key in found)

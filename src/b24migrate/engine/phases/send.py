@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from b24migrate.engine.phases import deferred, files, lanes, order
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.compose import Composed, Composer, remember_places
+from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
-from b24migrate.engine.phases.pull_through import bring
+from b24migrate.engine.phases.pull_through import pull_records
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -25,29 +25,29 @@ def seed(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[
     """Lanes side by side; one file, in the order that the target wants, where it wants one."""
     if stream.name in context.target.serial:
         return order.seed(scope, stream, **args)
-    return lanes.seed(context, scope, "send", stream, every=lanes.one_for_each(context, stream), **args)
+    return lanes.seed(context, scope, "send", stream, every=lanes.length_for_each_worker(context, stream), **args)
 
 
 def send_in_turn(context: RunContext, job: Job) -> Follow:
     """The next few records of a serial stream. The file stops at one that has to be tried again, since those behind it
     would make it too old to be taken as it is. That is for some seconds: after a few attempts it counts as failed."""
     stream = context.streams[job.args["stream"]]
-    coming = order.ahead(context, stream, job, context.batch_size(stream))
+    coming = order.next_in_order(context, stream, job, context.batch_size(stream))
     if not coming:
-        order.over(context, stream, job)
+        order.erase_order(context, stream, job)
         return []
     found = context.store.get(stream.table, [one.row_key for one in coming])
     records = [found[one.row_key] for one in coming if one.row_key in found]
     records = [record for record in records if record.status in (Status.NEW, Status.ERROR_RETRY)]
     due = max((datetime.fromisoformat(one.retry_after_utc) for one in records if one.retry_after_utc), default=EVER)
     if due > context.clock.now():
-        return [Later(order.again(job), due)]
+        return [Later(order.repeat_job(job), due)]
     # Nobody waits for another and so comes out of turn: the second pass names what was missing.
     sender = Sender(context, stream, job.scope, final=True, may_leave_off=True)
     sender.send(records)
     if sender.goes_on_at is not None:
-        return [Later(order.again(job), sender.goes_on_at)]
-    return [order.again(job) if sender.has_left_some else order.further(job, coming)]
+        return [Later(order.repeat_job(job), sender.goes_on_at)]
+    return [order.repeat_job(job) if sender.has_left_some else order.next_job(job, coming)]
 
 
 def send(context: RunContext, job: Job) -> Follow:
@@ -55,32 +55,32 @@ def send(context: RunContext, job: Job) -> Follow:
     stream = context.streams[job.args["stream"]]
     pulled = bool(job.args.get("pulled"))
     now = context.clock.now()
-    waiting = held(context, stream, lanes.span_of(job), now)
-    passed = held(context, stream, lanes.behind(job), EVER)
+    waiting = find_held_parents(context, stream, lanes.lane_span(job), now)
+    passed = find_held_parents(context, stream, lanes.span_behind(job), EVER)
 
     def pending(span: Span, limit: int, hold: set[str]) -> list[Record]:
         return context.store.pending(stream.table, span, limit, now=now, hold=hold, pulled=pulled)
 
-    records = pending(lanes.ahead_of(job), context.batch_size(stream), waiting | passed)
+    records = pending(lanes.rest_of_lane(job), context.batch_size(stream), waiting | passed)
     if not records:
-        return lanes.at_the_end(context, job, lambda lane: pending(lane, 1, waiting))
+        return lanes.finish_round(context, job, lambda lane: pending(lane, 1, waiting))
     sender = Sender(context, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
     moved = sender.send(records)
     if sender.goes_on_at is not None:
-        return [Later(again, sender.goes_on_at) for again in lanes.once_more(job)]
+        return [Later(again, sender.goes_on_at) for again in lanes.repeat_lane(job)]
     last = sender.left_off_at or records[-1]
-    return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(context, lane)]
+    return [part for lane in lanes.next_lane_job(job, last, moved) for part in lanes.share_rest(context, lane)]
 
 
-def held(context: RunContext, stream: Stream, span: Span | None, now: datetime) -> set[str]:
+def find_held_parents(context: RunContext, stream: Stream, span: Span | None, now: datetime) -> set[str]:
     """The parents whose children must wait, because one of them waits for a retry that is due after `now`. One that
     this round has passed holds them even when its time has come: it goes first in the next round."""
     if not stream.ordered or span is None:
         return set()
-    return {parent_of(row_key) for row_key, _ in context.store.waiting(stream.table, span, now=now)}
+    return {parent_id(row_key) for row_key, _ in context.store.waiting(stream.table, span, now=now)}
 
 
-def parent_of(row_key: str) -> str:
+def parent_id(row_key: str) -> str:
     return row_key.rpartition(":")[0]
 
 
@@ -117,28 +117,28 @@ class Sender:
             return False
         ready, settled = [], []
         for composed in whole:
-            refused = self._refused(composed)
+            refused = self._refuse(composed)
             if refused:
                 settled.append(refused)
             elif not composed.waits_for:
                 ready.append(composed)
         self._settle(settled)
-        held = {parent_of(one.row_key) for one in settled if self._holds(one)}
-        ready = [one for one in ready if parent_of(one.record.row_key) not in held]
-        deferred.mark(self._context, self._stream, ready)
-        return bool([*settled, *self._in_turn(self._calls(ready))])
+        held = {parent_id(one.row_key) for one in settled if self._holds(one)}
+        ready = [one for one in ready if parent_id(one.record.row_key) not in held]
+        deferred.mark_incomplete(self._context, self._stream, ready)
+        return bool([*settled, *self._send_in_turn(self._calls(ready))])
 
-    def _complete(self, composer: Composer, composed: Sequence[Composed]) -> list[Composed]:
+    def _complete(self, composer: Composer, composed: Sequence[ComposedRecord]) -> list[ComposedRecord]:
         """Those that name a record which came to the source after its stream was read, or a file whose turn comes only
         later: it is brought over first."""
-        self.goes_on_at = files.bring(self._context, {key for one in composed for key in one.lacks})
+        self.goes_on_at = files.move_files(self._context, {key for one in composed for key in one.lacks})
         wanted: dict[str, set[str]] = {}
         for named, source_id in (one for each in composed for one in each.brings):
             wanted.setdefault(named, set()).add(source_id)
         failed: dict[tuple[str, str], MigrationError] = {}
         for name, source_ids in wanted.items():
             stream = self._context.streams[name]
-            found, refused = bring(self._context, stream, source_ids)
+            found, refused = pull_records(self._context, stream, source_ids)
             failed |= {(name, source_id): error for source_id, error in refused.items()}
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):
@@ -152,77 +152,77 @@ class Sender:
                 one.problem, one.again = (error.code, error.message), isinstance(error, Transient)
         return whole
 
-    def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
+    def _send_in_turn(self, calls: Iterable[Sequence[ComposedRecord]]) -> list[Settled]:
         """One call after the other, without those whose elder has to be tried again."""
         settled: list[Settled] = []
         held: set[str] = set()
         last: Record | None = None
         for call in calls:
-            if last is not None and self._leaves_off():
+            if last is not None and self._is_time_to_stop():
                 self.left_off_at = self.left_off_at or last
                 break
             last = call[-1].record
-            going = [one for one in call if parent_of(one.record.row_key) not in held]
+            going = [one for one in call if parent_id(one.record.row_key) not in held]
             if going:
                 outcomes = self._call(going)
                 settled += outcomes
-                held |= {parent_of(one.row_key) for one in outcomes if self._holds(one)}
+                held |= {parent_id(one.row_key) for one in outcomes if self._holds(one)}
         return settled
 
-    def _leaves_off(self) -> bool:
+    def _is_time_to_stop(self) -> bool:
         return self._may_leave_off and ((self._serial and self._retries) or self._context.time_is_up())
 
     def _holds(self, one: Settled) -> bool:
         return self._stream.ordered and one.status is Status.ERROR_RETRY
 
-    def _refused(self, composed: Composed) -> Settled | None:
+    def _refuse(self, composed: ComposedRecord) -> Settled | None:
         if composed.problem is None and composed.waits_for and self._final:
             composed.problem = ("REFERENCE_MISSING", say("record.timed_out", what=composed.waits_for))
         if composed.problem is None:
             return None
         code, sentence = composed.problem
         if composed.again:
-            return self._failed(composed.record, code, sentence, retry=True)
+            return self._fail(composed.record, code, sentence, retry=True)
         return Settled(composed.record.row_key, Status.IMPORT_ERR, composed.record.attempts, code, sentence)
 
     # ------------------------------------------------------------ calls
 
-    def _calls(self, ready: Sequence[Composed]) -> Iterator[list[Composed]]:
+    def _calls(self, ready: Sequence[ComposedRecord]) -> Iterator[list[ComposedRecord]]:
         """In order: records whose call failed twice go alone, the others as many at once as the target takes. In an
         ordered stream nothing of the same parent goes in one call behind a record that is tried again: it may fail."""
-        together: list[Composed] = []
+        together: list[ComposedRecord] = []
         unsure: set[str] = set()
         for one in ready:
             alone = one.record.attempts >= ALONE_AFTER
-            parent = parent_of(one.record.row_key)
+            parent = parent_id(one.record.row_key)
             if alone or parent in unsure:
-                yield from self._sized(together)
+                yield from self._split_to_fit(together)
                 together = []
                 unsure = set()
             if alone:
-                yield from self._sized([one])
+                yield from self._split_to_fit([one])
                 continue
             together.append(one)
             if self._stream.ordered and one.record.attempts:
                 unsure.add(parent)
-        yield from self._sized(together)
+        yield from self._split_to_fit(together)
 
-    def _sized(self, composed: Sequence[Composed]) -> Iterator[list[Composed]]:
+    def _split_to_fit(self, composed: Sequence[ComposedRecord]) -> Iterator[list[ComposedRecord]]:
         rest = list(composed)
         while rest:
             count = self._context.target.fits([one.item(self._stream) for one in rest])
             if count == 0:
-                self._too_large(rest.pop(0))
+                self._fail_too_large(rest.pop(0))
             else:
                 yield rest[:count]
                 rest = rest[count:]
 
-    def _too_large(self, composed: Composed) -> None:
+    def _fail_too_large(self, composed: ComposedRecord) -> None:
         record = composed.record
         sentence = say("record.too_large")
         self._settle([Settled(record.row_key, Status.IMPORT_ERR, record.attempts, "TOO_LARGE", sentence)])
 
-    def _call(self, going: Sequence[Composed]) -> list[Settled]:
+    def _call(self, going: Sequence[ComposedRecord]) -> list[Settled]:
         items = [one.item(self._stream) for one in going]
         started = self._context.clock.monotonic()
         try:
@@ -230,30 +230,30 @@ class Sender:
         except Transient as error:
             if not error.own:  # the portal's trouble, not these records': the job waits, no attempt is used
                 raise
-            settled = [self._failed(one.record, error.code, error.message, retry=True) for one in going]
+            settled = [self._fail(one.record, error.code, error.message, retry=True) for one in going]
         except Permanent as error:
             if len(going) > 1:  # the call is refused as a whole: which record is to blame shows when each goes alone
-                return self._in_turn([one] for one in going)
-            settled = [self._failed(going[0].record, error.code, error.message, retry=False)]
+                return self._send_in_turn([one] for one in going)
+            settled = [self._fail(going[0].record, error.code, error.message, retry=False)]
         except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other records)
             about = f"{self._stream.name} {', '.join(one.record.row_key for one in going[:3])}"
             fault = unexpected(self._context, bug, self._entity.name, about)
             if len(going) > 1:
-                return self._in_turn([one] for one in going)
-            settled = [self._failed(going[0].record, fault.code, fault.message, retry=True)]
+                return self._send_in_turn([one] for one in going)
+            settled = [self._fail(going[0].record, fault.code, fault.message, retry=True)]
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}
             pairs = zip(going, items, strict=True)
-            settled = [self._judged(one, item, by_key[item.key]) for one, item in pairs]
+            settled = [self._judge(one, item, by_key[item.key]) for one, item in pairs]
         self._settle(settled)
         self._report(settled, (self._context.clock.monotonic() - started) * 1000)
         return settled
 
     # ------------------------------------------------------------ verdicts
 
-    def _judged(self, one: Composed, item: Item, outcome: Outcome) -> Settled:
+    def _judge(self, one: ComposedRecord, item: Item, outcome: Outcome) -> Settled:
         if outcome.status == "failed" or outcome.target_id is None:
-            return self._failed(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
+            return self._fail(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
         link = Link(one.record.row_key, outcome.target_id, item.digest)
         losses: Mapping[str, int] = one.losses
         if outcome.target_id == NOWHERE:
@@ -262,16 +262,16 @@ class Sender:
             remember_places(self._context, self._stream, one)
         return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
 
-    def _failed(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
+    def _fail(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
         attempts = record.attempts + 1
         if retry and attempts < ATTEMPTS:
             due = values.utc_text(self._context.retry_at(attempts))
             return Settled(record.row_key, Status.ERROR_RETRY, attempts, code, sentence, due)
         if retry:
-            self._leave_a_letter(record, code, sentence)
+            self._bury_record(record, code, sentence)
         return Settled(record.row_key, Status.IMPORT_ERR, attempts, code, sentence)
 
-    def _leave_a_letter(self, record: Record, code: str, sentence: str) -> None:
+    def _bury_record(self, record: Record, code: str, sentence: str) -> None:
         at = order_key(record.row_key)
         args = {"stream": self._stream.name, "lo": at[:-1], "hi": at, "record": record.row_key}
         letter = Job(self._scope, "send", args)

@@ -14,7 +14,7 @@ import msgspec
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import RunContext, decode_extras
-from b24migrate.engine.phases.payload import Looked, look, payload_hash
+from b24migrate.engine.phases.payload import Columns, decode_columns, payload_hash
 from b24migrate.messages import plain, say
 from b24migrate.model import values
 from b24migrate.model.events import Extracted
@@ -30,7 +30,7 @@ from b24migrate.model.records import (
     order_key,
 )
 from b24migrate.model.streams import (
-    Seen,
+    SourceRecord,
     Stream,
 )
 from b24migrate.ports import INCOMPLETE, PAGE_LOG, SET_ASIDE, RegisterRow
@@ -38,12 +38,12 @@ from b24migrate.ports import INCOMPLETE, PAGE_LOG, SET_ASIDE, RegisterRow
 LOOKED_AT_ONCE = 250
 
 
-def keep(context: RunContext, stream: Stream, page: Page, pass_no: int) -> None:
+def keep_page(context: RunContext, stream: Stream, page: Page, pass_no: int) -> None:
     """Stages the rows and the files they refer to, then logs the pages."""
     started = context.clock.monotonic()
     entity = context.owner[stream.name]
     staged = stage(context, stream, page.rows, page.aside, pass_no=pass_no)
-    context.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
+    context.store.write(PAGE_LOG, [page_log_row(stream, entry) for entry in page.log])
     for alarm in page.alarms:
         context.note(entity.name, alarm)
     for one in page.aside:
@@ -66,29 +66,31 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
-    aside, before = not_staged(context, stream, aside)
-    rows, why, outdated = partial.sorted_out(context, stream, [*before, *rows])
+    aside, before = split_staged_before(context, stream, aside)
+    rows, why, outdated = partial.sort_incomplete(context, stream, [*before, *rows])
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
-        chosen, left_out, odd = each_looked_at(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        chosen, left_out, odd = examine_rows(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
         staged += chosen
         excluded += left_out
         why = {**why, **odd}
     if staged:
         mark_holders(context, stream, staged)
         incomplete = {**why, **outdated}
-        whole = partial.completed(context, stream, staged, incomplete)
-        partial.mark(context, stream, incomplete)
+        whole = partial.find_completed(context, stream, staged, incomplete)
+        partial.mark_incomplete(context, stream, incomplete)
         if why or whole:
-            staged = partial.hashed(staged, why, whole)
+            staged = partial.hash_incomplete(staged, why, whole)
         context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no)
-        partial.close(context, stream, whole)
-    put_aside(context, [*aside, *excluded])
+        partial.clear_completed(context, stream, whole)
+    write_set_aside(context, [*aside, *excluded])
     return len(staged)
 
 
-def not_staged(context: RunContext, stream: Stream, aside: Sequence[SetAside]) -> tuple[list[SetAside], list[Row]]:
+def split_staged_before(
+    context: RunContext, stream: Stream, aside: Sequence[SetAside]
+) -> tuple[list[SetAside], list[Row]]:
     """Records that were staged before there was a rule stay what they are: each id is in one class. They come as they
     are, so that this pass has met them too."""
     named = [one._replace(stream=one.stream or stream.name) for one in aside]
@@ -99,13 +101,13 @@ def not_staged(context: RunContext, stream: Stream, aside: Sequence[SetAside]) -
     return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
 
 
-def each_looked_at(
+def examine_rows(
     context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
 ) -> tuple[list[Staged], list[SetAside], dict[str, str]]:
     """All at once; where that fails one by one. A row that fails is staged as it came and counted as read in part, with
     the reason: sending it will fail as well, and the next run reads it again."""
     try:
-        return *looked_at(context, stream, rows, pulled), {}
+        return *examine_batch(context, stream, rows, pulled), {}
     except msgspec.DecodeError:
         why: str = say("record.unreadable")
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
@@ -122,20 +124,20 @@ def each_looked_at(
     excluded: list[SetAside] = []
     odd: dict[str, str] = {}
     for one in rows:
-        chosen, left_out, failed = each_looked_at(context, stream, [one], pulled)
+        chosen, left_out, failed = examine_rows(context, stream, [one], pulled)
         staged += chosen
         excluded += left_out
         odd |= failed
     return staged, excluded, odd
 
 
-def looked_at(
+def examine_batch(
     context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
 ) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
-    looked = look(stream, [payload for _, payload, _ in rows])
+    looked = decode_columns(stream, [payload for _, payload, _ in rows])
     shown = [
-        Seen(row.source_id, payload, row.extras or {})
+        SourceRecord(row.source_id, payload, row.extras or {})
         for row, payload in zip(rows, looked.shown, strict=True)
         if payload is not None
     ]
@@ -143,16 +145,16 @@ def looked_at(
     for staged_before in context.store.known(stream.table, list(why)) if why else ():
         del why[staged_before]  # before there was such a rule: each id is in one class
     find_files(context, stream, [one for one in shown if one.id not in why])
-    staged = as_staged(stream, rows, looked, context.options.timezone, pulled)
+    staged = make_staged(stream, rows, looked, context.options.timezone, pulled)
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
     return [one for one in staged if one.row_key not in why] if why else staged, excluded
 
 
-def as_staged(stream: Stream, rows: Sequence[Row], looked: Looked, timezone: ZoneInfo, pulled: bool) -> list[Staged]:
+def make_staged(stream: Stream, rows: Sequence[Row], looked: Columns, timezone: ZoneInfo, pulled: bool) -> list[Staged]:
     """By column, because a million records go through it."""
     ids, payloads, extras = zip(*rows, strict=True)
     hashes = [payload_hash(stream, one) for one in looked.whole] if stream.hashed else repeat(None)
-    times = zip(*stamps(looked.stamps, timezone), strict=True)
+    times = zip(*parse_stamps(looked.stamps, timezone), strict=True)
     beside = (
         [msgspec.json.encode(one, enc_hook=plain) if one else None for one in extras] if any(extras) else repeat(None)
     )
@@ -161,7 +163,7 @@ def as_staged(stream: Stream, rows: Sequence[Row], looked: Looked, timezone: Zon
     return list(map(Staged._make, columns))
 
 
-def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
+def parse_stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
     """Equal ones are read once: a portal's days and imports repeat."""
     known = {one: values.stamp(one, timezone) for one in {one for one in received if isinstance(one, str)}}
     return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
@@ -185,7 +187,7 @@ def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> 
 # ---------------------------------------------------------------- files
 
 
-def find_files(context: RunContext, stream: Stream, looked: Sequence[Seen]) -> None:
+def find_files(context: RunContext, stream: Stream, looked: Sequence[SourceRecord]) -> None:
     """Files are remembered once, by whoever meets them first."""
     if stream.files is None:
         return
@@ -198,13 +200,13 @@ def find_files(context: RunContext, stream: Stream, looked: Sequence[Seen]) -> N
     known = context.store.known(table, list(found))
     staged = [
         Staged(key, msgspec.json.encode(found[key]))
-        for key in sorted((found.keys() - known) | _to_mend(context, known))
+        for key in sorted((found.keys() - known) | _find_failed_files(context, known))
     ]
     if staged:
         context.store.stage(table, staged, run=context.run, pass_no=0)
 
 
-def _to_mend(context: RunContext, known: Collection[str]) -> set[str]:
+def _find_failed_files(context: RunContext, known: Collection[str]) -> set[str]:
     """Of the files that are remembered those that could not be fetched: what the source says now may be right."""
     table = context.streams["files"].table
     counts = context.store.counts(table) if known else {}
@@ -229,7 +231,7 @@ def _is_fetched(record: Record) -> bool:
 # ---------------------------------------------------------------- registers
 
 
-def put_aside(context: RunContext, aside: Iterable[SetAside]) -> None:
+def write_set_aside(context: RunContext, aside: Iterable[SetAside]) -> None:
     rows = [
         RegisterRow(f"{one.why}:{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
         for one in aside
@@ -238,14 +240,14 @@ def put_aside(context: RunContext, aside: Iterable[SetAside]) -> None:
         context.store.write(SET_ASIDE, rows)
 
 
-def checkpoint(key: str, pass_no: Json, reported: int, retrieved: int) -> RegisterRow:
+def checkpoint_row(key: str, pass_no: Json, reported: int, retrieved: int) -> RegisterRow:
     return RegisterRow(key, {"Pass": int(pass_no), "Reported": reported, "Retrieved": retrieved})
 
 
 _utc_text = lru_cache(maxsize=64)(values.utc_text)  # fifty pages come with one request
 
 
-def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
+def page_log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
     duration = entry.finished_at - entry.started_at
     return RegisterRow(
         f"{stream.name}:{entry.number}",
@@ -260,6 +262,6 @@ def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
     )
 
 
-def numbered(page: Page, base: int) -> Page:
+def number_pages(page: Page, base: int) -> Page:
     log = [entry._replace(number=base + k) for k, entry in enumerate(page.log)]
     return replace(page, log=log)

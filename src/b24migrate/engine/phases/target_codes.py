@@ -15,10 +15,10 @@ def code_stream(name: str, code: str) -> str:
     return f"{name}.{code}"
 
 
-def learn(context: RunContext, job: Job) -> Follow:
+def read_codes(context: RunContext, job: Job) -> Follow:
     """Reads the codes of a lane's imported records back from the target."""
     stream = context.streams[job.args["stream"]]
-    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    records = context.store.records(stream.table, lanes.rest_of_lane(job), AT_ONCE)
     imported = [record for record in records if record.status is Status.IMPORT_OK]
     if imported:
         keys = [stream.key_of(record.row_key) for record in imported]
@@ -32,4 +32,4 @@ def learn(context: RunContext, job: Job) -> Follow:
             if code:
                 links.append(Link(record.row_key, str(code), "", "learned"))
         context.store.link(code_stream(stream.name, stream.code), links, now=context.clock.now())
-    return lanes.further(job, records[-1], moved=False) if records else []
+    return lanes.next_lane_job(job, records[-1], moved=False) if records else []

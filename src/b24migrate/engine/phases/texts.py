@@ -18,7 +18,7 @@ _ALIKE = (("\u0131", "i"), ("\u0130", "i"), ("\u017f", "s"), ("\u212a", "k"))
 TargetIds = Callable[[str, set[str]], dict[str, str]]
 
 
-class Rewritten(NamedTuple):
+class RewrittenText(NamedTuple):
     text: str
     unresolved: int
 
@@ -56,7 +56,7 @@ class TextRewriter:
                 re.compile(page.format(mention.pattern) if mention.link else mention.pattern, re.IGNORECASE),
                 mention.link,
                 mention.prefix,
-                _beginning(mention.pattern),
+                _plain_beginning(mention.pattern),
                 2 if mention.link else 1,
                 mention.ids,
             )
@@ -68,30 +68,30 @@ class TextRewriter:
         roots = "".join(f"|/{re.escape(room)}/" for room in sorted(rooms))
         self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}{roots}", re.IGNORECASE)
 
-    def concerns(self, text: Json) -> bool:
+    def may_hold_ids(self, text: Json) -> bool:
         """Whether there may be something to rewrite in it."""
         return isinstance(text, str) and ("[" in text or "/" in text) and self._worth.search(text) is not None
 
-    def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
-        if not self.concerns(text):
-            return Rewritten(text, 0)
-        unresolved, small = 0, _small(text)
+    def rewrite(self, text: str, target_ids: TargetIds) -> RewrittenText:
+        if not self.may_hold_ids(text):
+            return RewrittenText(text, 0)
+        unresolved, small = 0, _lower_case(text)
         for pattern in self._patterns:
             if pattern.beginning not in small:  # that is seen much faster than that the pattern does not match
                 continue
             wanted = {pattern.source_id(match) for match in pattern.regex.finditer(text)}
             if not wanted:
                 continue
-            known = self._known(pattern, wanted, target_ids)
+            known = self._find_targets(pattern, wanted, target_ids)
             unresolved += len(wanted - known.keys())
-            text = pattern.regex.sub(partial(self._replaced, pattern, known), text)
-            small = _small(text)
-        return Rewritten(text, unresolved)
+            text = pattern.regex.sub(partial(self._replace, pattern, known), text)
+            small = _lower_case(text)
+        return RewrittenText(text, unresolved)
 
-    def _known(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+    def _find_targets(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Source id -> what stands for its group, or for parent and child of a pair."""
         if pattern.ids:
-            return self._each(pattern.ids, wanted, target_ids)
+            return self._find_each(pattern.ids, wanted, target_ids)
         found = target_ids(pattern.stream, wanted)
         if len(pattern.groups) == 1:
             return {source_id: [target_id] for source_id, target_id in found.items()}
@@ -102,7 +102,7 @@ class TextRewriter:
             if (parent := source_id.partition(":")[0]) in parents
         }
 
-    def _each(self, streams: tuple[str, ...], wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+    def _find_each(self, streams: tuple[str, ...], wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Records of several streams side by side. `0` is nobody, everywhere."""
         found: dict[str, list[str]] = {}
         for together in wanted:
@@ -115,7 +115,7 @@ class TextRewriter:
                 found[together] = [str(one) for one in known]
         return found
 
-    def _replaced(self, pattern: _Pattern, known: dict[str, list[str]], match: re.Match[str]) -> str:
+    def _replace(self, pattern: _Pattern, known: dict[str, list[str]], match: re.Match[str]) -> str:
         target_ids = known.get(pattern.source_id(match))
         if target_ids is None:
             return match[0]
@@ -125,13 +125,13 @@ class TextRewriter:
         return self._target + whole[len(match[1]) :] if pattern.link and match[1] else whole
 
 
-def _beginning(pattern: str) -> str:
+def _plain_beginning(pattern: str) -> str:
     """The plain characters that every match of it begins with."""
     found = _PLAIN.match(pattern)
-    return _small(_ESCAPED.sub(r"\1", found[0])) if found else ""
+    return _lower_case(_ESCAPED.sub(r"\1", found[0])) if found else ""
 
 
-def _small(text: str) -> str:
+def _lower_case(text: str) -> str:
     """As regular expressions compare letters of either case: to them some stand for others besides."""
     if not text.isascii():
         for one, other in _ALIKE:

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.references import Resolver, options_of
+from b24migrate.engine.phases.references import Resolver, mapped_options
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Field, Seen
+from b24migrate.model.streams import Field, SourceRecord
 
 if TYPE_CHECKING:
-    from b24migrate.engine.phases.compose import Composed
+    from b24migrate.engine.phases.compose import ComposedRecord
 
-Rich: TypeAlias = "Callable[[Field, Seen, Json, Composed], str | None]"
+Rich: TypeAlias = "Callable[[Field, SourceRecord, Json, ComposedRecord], str | None]"
 
 
-class Keeping(Resolver):
+class PlaceResolver(Resolver):
     """Remembers what stays as it was, and where."""
 
-    def __init__(self, context: RunContext, place: str, done: Composed) -> None:
+    def __init__(self, context: RunContext, place: str, done: ComposedRecord) -> None:
         super().__init__(context)
         self._place = place
         self._done = done
@@ -30,47 +30,48 @@ class Keeping(Resolver):
         self._done.places.append((self._place, what))
 
 
-class At(NamedTuple):
+class TreePosition(NamedTuple):
     """Where in whose tree one is."""
 
     spec: Field
-    one: Seen
-    done: Composed
+    one: SourceRecord
+    done: ComposedRecord
     place: str
     around: tuple[tuple[str, Mapping[str, Json]], ...] = ()
 
-    def below(self, name: str | int) -> At:
+    def below(self, name: str | int) -> TreePosition:
         return self._replace(place=f"{self.place}/{name}")
 
 
 class Trees:
-    def __init__(self, context: RunContext, rich: Rich) -> None:
+    def __init__(self, context: RunContext, rewrite_text: Rich) -> None:
         self._context = context
-        self._rich = rich
+        self._rewrite_text = rewrite_text
 
-    def rewritten(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+    def rewrite(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.doubts is not None:
             done.places += [(f"{spec.name}/{place}", what) for place, what in spec.doubts(value)]
-        return self._walk(At(spec, one, done, spec.name), value)
+        return self._walk(TreePosition(spec, one, done, spec.name), value)
 
-    def _walk(self, at: At, value: Json, under: str = "") -> Json:
+    def _walk(self, at: TreePosition, value: Json, under: str = "") -> Json:
         if isinstance(value, str):
-            return self._coded(at, self._rich(at.spec, at.one, value, at.done))
+            return self._rewrite_code(at, self._rewrite_text(at.spec, at.one, value, at.done))
         if isinstance(value, list):
-            return self._listed(at, "", value)
+            return self._walk_list(at, "", value)
         if isinstance(value, dict):
             inside = at._replace(around=(*at.around, (under, value)))
             return {
-                self._key(at, under, name): self._branch(inside.below(name), name, part) for name, part in value.items()
+                self._rewrite_key(at, under, name): self._walk_branch(inside.below(name), name, part)
+                for name, part in value.items()
             }
         return value
 
-    def _key(self, at: At, under: str, name: str) -> str:
+    def _rewrite_key(self, at: TreePosition, under: str, name: str) -> str:
         """Keys hold ids and codes too: a condition is filed under the field it looks at."""
         told = at.spec.key(under, name)
-        return str(self._coded(at, name) if told is None else self._named(at.below(name), told, name))
+        return str(self._rewrite_code(at, name) if told is None else self._replace_id(at.below(name), told, name))
 
-    def _named(self, at: At, told: tuple[str, str], value: Json) -> Json:
+    def _replace_id(self, at: TreePosition, told: tuple[str, str], value: Json) -> Json:
         """The target's id. What is lost stays, and its place is told."""
         target_id = self._context.memory.links.target_id(*told)
         if target_id is None:
@@ -78,27 +79,27 @@ class Trees:
             return value
         return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id
 
-    def _listed(self, at: At, name: str, value: list[Json]) -> list[Json]:
+    def _walk_list(self, at: TreePosition, name: str, value: list[Json]) -> list[Json]:
         """Each part is under the list's own key, or under that which the list says."""
         place, said = at.spec.filed(value) or (-1, "")
         keys = [said if number == place else name for number in range(len(value))]
-        return [self._branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
+        return [self._walk_branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
 
-    def _coded(self, at: At, text: Json) -> Json:
+    def _rewrite_code(self, at: TreePosition, text: Json) -> Json:
         code = at.spec.code
-        return text if code is None else code(at.one, text, Keeping(self._context, at.place, at.done))
+        return text if code is None else code(at.one, text, PlaceResolver(self._context, at.place, at.done))
 
-    def _branch(self, at: At, name: str, value: Json) -> Json:
+    def _walk_branch(self, at: TreePosition, name: str, value: Json) -> Json:
         if at.spec.under is not None:
-            return self._under(at, name, value)
+            return self._walk_under(at, name, value)
         stream = at.spec.inside.get(name)
         if stream is None:
             return self._walk(at, value)
         if isinstance(value, (list, dict)):  # PHP sends a list with gaps as a map
-            return self._ids(at, stream, value)
+            return self._replace_ids(at, stream, value)
         return self._walk(at, value)
 
-    def _ids(self, at: At, stream: str, value: Json) -> Json:
+    def _replace_ids(self, at: TreePosition, stream: str, value: Json) -> Json:
         """A list of ids; what is lost is left out."""
         ids = dict.fromkeys(values.references(value))
         found = self._context.memory.links.target_ids(stream, ids)
@@ -106,26 +107,28 @@ class Trees:
         there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
-    def _under(self, at: At, name: str, value: Json) -> Json:
+    def _walk_under(self, at: TreePosition, name: str, value: Json) -> Json:
         """What is below a key, where the key may tell whose ids it holds, or entries of which dictionary."""
         if isinstance(value, list):
-            return self._listed(at, name, value)
+            return self._walk_list(at, name, value)
         source_id = None if isinstance(value, dict) else values.reference(value)
         told = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
             told = at.spec.under(at.one, at.around, name, source_id)
-            options = {} if told else options_of(self._context, name)
+            options = {} if told else mapped_options(self._context, name)
             if options and source_id not in options:
                 at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
             elif options:
                 return options[source_id]
         if told is not None:
-            return self._named(at, told, value)
-        found = self._entry(at, name, source_id) if isinstance(value, str) and source_id else None
+            return self._replace_id(at, told, value)
+        found = self._rewrite_entry(at, name, source_id) if isinstance(value, str) and source_id else None
         return self._walk(at, value, name) if found is None else found
 
-    def _entry(self, at: At, name: str, text: str) -> str | None:
+    def _rewrite_entry(self, at: TreePosition, name: str, text: str) -> str | None:
         entry = at.spec.entry
         return (
-            None if entry is None else entry(at.one, at.around, name, text, Keeping(self._context, at.place, at.done))
+            None
+            if entry is None
+            else entry(at.one, at.around, name, text, PlaceResolver(self._context, at.place, at.done))
         )

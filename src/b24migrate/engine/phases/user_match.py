@@ -16,50 +16,50 @@ UNSENT = (Status.NEW, Status.ERROR_RETRY)
 def match(context: RunContext, job: Job) -> Follow:
     """Settles the pending people of a lane that need not be sent."""
     stream = context.streams[job.args["stream"]]
-    pending = context.store.pending(stream.table, lanes.ahead_of(job), AT_ONCE, now=context.clock.now())
+    pending = context.store.pending(stream.table, lanes.rest_of_lane(job), AT_ONCE, now=context.clock.now())
     if not pending:
         return []
-    records, candidates = _looked_at(context, stream, pending)
+    records, candidates = _find_candidates(context, stream, pending)
     loaded = context.store.links(stream.name, [record.row_key for record in records])
-    _settle(context, stream, [loaded[one.row_key] for one in records if linked_by_hand(loaded.get(one.row_key))])
+    _settle(context, stream, [loaded[one.row_key] for one in records if is_linked_by_hand(loaded.get(one.row_key))])
     if context.options.link_existing_users:
         rest = [one for one in candidates if one.row_key not in loaded]
-        _settle(context, stream, _matched(context, stream, rest))
-    return lanes.further(job, records[-1], moved=False)
+        _settle(context, stream, _match_candidates(context, stream, rest))
+    return lanes.next_lane_job(job, records[-1], moved=False)
 
 
-def not_sent(context: RunContext, stream: Stream, records: Sequence[Record]) -> set[str]:
+def find_linked(context: RunContext, stream: Stream, records: Sequence[Record]) -> set[str]:
     """Of these people those that are linked, or will be as things stand."""
     links = context.store.links(stream.name, [record.row_key for record in records])
     found = {row_key for row_key, link in links.items() if link.origin != "import"}
     if not context.options.link_existing_users:
         return found
     rest = [one for one in records if one.row_key not in links and one.status in UNSENT and one.natural]
-    matched = _matched(context, stream, [one for one in rest if _first(context, stream, one)])
+    matched = _match_candidates(context, stream, [one for one in rest if _is_first(context, stream, one)])
     return found | {link.source_id for link in matched}
 
 
-def linked_by_hand(link: Link | None) -> bool:
+def is_linked_by_hand(link: Link | None) -> bool:
     return link is not None and link.origin == "loaded"
 
 
-def _looked_at(context: RunContext, stream: Stream, pending: list[Record]) -> tuple[list[Record], list[Record]]:
+def _find_candidates(context: RunContext, stream: Stream, pending: list[Record]) -> tuple[list[Record], list[Record]]:
     """As many of them as there is time for, and which of these may be linked."""
     candidates: list[Record] = []
     for place, one in enumerate(pending):
         if place and context.time_is_up():
             return pending[:place], candidates
-        if context.options.link_existing_users and one.natural and _first(context, stream, one):
+        if context.options.link_existing_users and one.natural and _is_first(context, stream, one):
             candidates.append(one)
     return pending, candidates
 
 
-def _first(context: RunContext, stream: Stream, record: Record) -> bool:
+def _is_first(context: RunContext, stream: Stream, record: Record) -> bool:
     """Of two source users with one e-mail only the first may be linked; the other is a duplicate."""
     return context.store.holder(stream.table, record.natural or "") == record.row_key
 
 
-def _matched(context: RunContext, stream: Stream, records: list[Record]) -> list[Link]:
+def _match_candidates(context: RunContext, stream: Stream, records: list[Record]) -> list[Link]:
     """Without those that are on the target because we sent them, and never saw the answer."""
     if not records:
         return []

@@ -18,11 +18,11 @@ from b24migrate.engine.phases.comparison import (
     latest_version,
     sent_records,
 )
-from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
-from b24migrate.engine.phases.context import Follow, RunContext, readable
-from b24migrate.engine.phases.inventory import seen_in
-from b24migrate.engine.phases.pull_through import look_for, pass_of
-from b24migrate.engine.phases.read import SLOWLY, fewer
+from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, ComposedRecord, Composer
+from b24migrate.engine.phases.context import Follow, RunContext, decode_readable
+from b24migrate.engine.phases.inventory import count_in_pass
+from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
+from b24migrate.engine.phases.read import SLOWLY, smaller_slice
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, Permanent
 from b24migrate.model.records import Args, Fate, Finding, Job, Link, Record, Row, Status
@@ -45,7 +45,7 @@ NOT_TOLD = say("verify.first_version")
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
 
 
-def forget(context: RunContext, job: Job) -> Follow:
+def forget_findings(context: RunContext, job: Job) -> Follow:
     """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
     nobody may still be forgetting while another already finds."""
     entity = next(one for one in context.entities if one.name == job.args["entity"])
@@ -73,20 +73,20 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
 def count(context: RunContext, job: Job) -> Follow:
     """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
     stream = context.streams[job.args["stream"]]
-    record(context, gone(context, stream))
-    there, after = counted(context, stream, job.args, context.time_is_up)
+    write_findings(context, find_gone(context, stream))
+    there, after = count_on_target(context, stream, job.args, context.time_is_up)
     if after:
         return [Job(job.scope, job.kind, {**job.args, "after": after, "there": there})]
-    sent = context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(context, stream)
+    sent = context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - count_linked(context, stream)
     if there == sent:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
     difference = Finding(stream.name, fate, "*", "count", str(sent), str(there))
-    record(context, [ExpectedDifferences(context, stream).count_finding(difference)])
+    write_findings(context, [ExpectedDifferences(context, stream).count_finding(difference)])
     return lanes.seed(context, job.scope, "reconcile", stream, pending=False)
 
 
-def counted(
+def count_on_target(
     context: RunContext, stream: Stream, so_far: Args = MappingProxyType({}), enough: Callable[[], bool] = lambda: False
 ) -> tuple[int, str]:
     """How many the target has, and from where to go on when it was `enough` for now ("": nowhere). One that does not
@@ -102,21 +102,24 @@ def counted(
         after = cursor
 
 
-def gone(context: RunContext, stream: Stream) -> list[Finding]:
+def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
     """More than the latest full pass retrieved: they were deleted on the source, or it did not show them this time."""
     latest = [
         row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
     ]
     if not latest or latest[0].get("Limited"):
         return []
-    staged, seen = sum(context.store.counts(stream.table).values()), seen_in(context, stream, pass_of(context, stream))
+    staged, seen = (
+        sum(context.store.counts(stream.table).values()),
+        count_in_pass(context, stream, current_pass(context, stream)),
+    )
     if staged <= seen:
         return []
     note = say("verify.not_shown", count=staged - seen)
     return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
 
 
-def linked(context: RunContext, stream: Stream) -> int:
+def count_linked(context: RunContext, stream: Stream) -> int:
     """Records that count as imported although nothing was sent."""
     return int(context.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
 
@@ -124,15 +127,15 @@ def linked(context: RunContext, stream: Stream) -> int:
 def reconcile(context: RunContext, job: Job) -> Follow:
     """Names the records that should be on the target and are not."""
     stream = context.streams[job.args["stream"]]
-    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    records = context.store.records(stream.table, lanes.rest_of_lane(job), AT_ONCE)
     if not records:
         return []
     keys = {stream.key_of(one.row_key): one for one, _ in sent_records(context, stream, records)}
     there = context.target.read(context.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
     expected_differences = ExpectedDifferences(context, stream)
     missing = [keys[key] for key in keys if key not in there]
-    known = {one.id: one for one in readable(missing, stream)}
-    record(
+    known = {one.id: one for one in decode_readable(missing, stream)}
+    write_findings(
         context,
         [
             expected_differences.missing_finding(known[one.row_key])
@@ -141,7 +144,7 @@ def reconcile(context: RunContext, job: Job) -> Follow:
             for one in missing
         ],
     )
-    return lanes.further(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1], moved=False)
 
 
 # ---------------------------------------------------------------- field by field
@@ -160,29 +163,29 @@ def sample(context: RunContext, job: Job) -> Follow:
         try:
             compare_records(context, stream, some)
         except Limited as limit:
-            return [slower(job, limit, {**job.args, "done": start}, len(some))]
+            return [slower_job(job, limit, {**job.args, "done": start}, len(some))]
     return []
 
 
 def compare(context: RunContext, job: Job) -> Follow:
     """Every record of a lane, compared with what the source says now."""
     stream = context.streams[job.args["stream"]]
-    records = context.store.records(stream.table, lanes.ahead_of(job), int(job.args.get(SLOWLY, AT_ONCE)))
+    records = context.store.records(stream.table, lanes.rest_of_lane(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
         return []
     try:
         compare_records(context, stream, [one for one in records if one.status is Status.IMPORT_OK])
     except Limited as limit:
-        return [slower(job, limit, job.args, len(records))]
-    return lanes.further(job, records[-1], moved=False)
+        return [slower_job(job, limit, job.args, len(records))]
+    return lanes.next_lane_job(job, records[-1], moved=False)
 
 
-def slower(job: Job, limit: Limited, args: Args, tried: int) -> Job:
+def slower_job(job: Job, limit: Limited, args: Args, tried: int) -> Job:
     """The job that goes on with fewer records, behind those that were compared. Raises the limit if that is the same
     job. It follows at once, in one write with the end of this one: if both remained after a crash, records that both
     compare would count twice. The limit, which is known by then, parks it."""
     if limit.midway:
-        args = {**args, SLOWLY: fewer(tried)}
+        args = {**args, SLOWLY: smaller_slice(tried)}
     if args == job.args:
         raise limit
     return Job(job.scope, job.kind, args, failures=job.failures)
@@ -194,7 +197,7 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
         return
     keys = [stream.key_of(one.row_key) for one, _ in sent]
     there = context.target.read(context.owner[stream.name].wire, stream.name, keys)
-    now = _as_the_source_says(context, stream, [one for one, _ in sent])
+    now = _ask_source(context, stream, [one for one, _ in sent])
     composer, expected_differences = Composer(context, stream, late=True), ExpectedDifferences(context, stream)
     equal: list[tuple[str, str]] = []
 
@@ -207,7 +210,7 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
         if found is not None and expected.problem and expected.problem[0] == NOT_ALLOWED:
             findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1]))
         if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
-            findings += not_told(stream, composer.compose(one), link)
+            findings += find_unsent(stream, composer.compose(one), link)
         return findings
 
     for one, link in sent:
@@ -219,13 +222,13 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             error = unexpected(context, bug, context.owner[stream.name].name, f"{stream.name} {one.row_key}")
             findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=error.message)]
-        record(context, findings)
+        write_findings(context, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
-    remember(context, stream, sent[0][0].row_key, equal)
+    remember_equal(context, stream, sent[0][0].row_key, equal)
 
 
-def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
+def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Finding]:
     """What the target makes of what it is told was foreseen, and hides what it was never told: what came later than the
     record, where it changes no such records."""
     if composed.problem is not None or composed.item(stream).digest == link.digest:
@@ -233,7 +236,7 @@ def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
     return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]
 
 
-def remember(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
+def remember_equal(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
     """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
     sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
     the same row. How many they are is kept beside: whoever looks how far it is does not read them all."""
@@ -242,7 +245,7 @@ def remember(context: RunContext, stream: Stream, first: str, equal: Sequence[tu
     context.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
 
 
-def _as_the_source_says(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+def _ask_source(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     try:
         return ask_source_again(context, stream, records)
     except Permanent as error:
@@ -258,16 +261,16 @@ def _as_the_source_says(context: RunContext, stream: Stream, records: Sequence[R
 def cover(context: RunContext, job: Job) -> Follow:
     """Owners, participants: every one of them mapped, in every imported record."""
     stream = context.streams[job.args["stream"]]
-    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    records = context.store.records(stream.table, lanes.rest_of_lane(job), AT_ONCE)
     if not records:
         return []
     composer = Composer(context, stream, late=True)
     composed = [composer.compose(one) for one in records if one.status is Status.IMPORT_OK]
-    look_for(context, [named for one in composed for named in one.brings])
+    pull_new_records(context, [named for one in composed for named in one.brings])
     for one in composed:
         # What the source does not have either is no reference any more.
         unresolved = composer.compose(one.record).unresolved if one.brings else one.unresolved
-        record(
+        write_findings(
             context,
             [
                 Finding(stream.name, Fate.DANGLING, one.record.row_key, field, source_id)
@@ -275,22 +278,22 @@ def cover(context: RunContext, job: Job) -> Follow:
                 if field in stream.covered
             ],
         )
-    return lanes.further(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1], moved=False)
 
 
 # ---------------------------------------------------------------- findings
 
 
-def record(context: RunContext, findings: Iterable[Finding]) -> None:
+def write_findings(context: RunContext, findings: Iterable[Finding]) -> None:
     """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
     kept: dict[Register, list[RegisterRow]] = {}
     for one in findings:
-        kept.setdefault(findings_register(one.fate), []).append(_row(one))
+        kept.setdefault(findings_register(one.fate), []).append(_finding_row(one))
     for register, rows in kept.items():
         context.store.write(register, rows)
 
 
-def _row(one: Finding) -> RegisterRow:
+def _finding_row(one: Finding) -> RegisterRow:
     return RegisterRow(
         f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
         {

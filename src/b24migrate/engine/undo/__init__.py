@@ -4,25 +4,25 @@ Always the target first and the store after it, so that whoever is killed in bet
 """
 
 from b24migrate.engine.undo.checks import refuse_busy, refuse_other_target, refuse_strange_box
-from b24migrate.engine.undo.delete import Taking
-from b24migrate.engine.undo.dry_run import Rehearsal
-from b24migrate.engine.undo.leftovers import Leftovers, dependants, leftovers
-from b24migrate.engine.undo.model import COLUMNS, Kept, Tally, kept_rows
-from b24migrate.engine.undo.scope import Scope, scope_of
+from b24migrate.engine.undo.delete import Undo
+from b24migrate.engine.undo.dry_run import DryRun
+from b24migrate.engine.undo.leftovers import Leftovers, count_dependants, count_leftovers
+from b24migrate.engine.undo.model import COLUMNS, KeptRecord, Tally, kept_rows
+from b24migrate.engine.undo.scope import Scope, find_scope
 
 __all__ = [
     "COLUMNS",
-    "Kept",
+    "DryRun",
+    "KeptRecord",
     "Leftovers",
-    "Rehearsal",
     "Scope",
-    "Taking",
     "Tally",
-    "dependants",
+    "Undo",
+    "count_dependants",
+    "count_leftovers",
+    "find_scope",
     "kept_rows",
-    "leftovers",
     "refuse_busy",
     "refuse_other_target",
     "refuse_strange_box",
-    "scope_of",
 ]

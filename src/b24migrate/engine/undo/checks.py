@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from b24migrate.engine import plan, undo_lock
-from b24migrate.engine.boxes import targets
+from b24migrate.engine.boxes import target_origins
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.messages import say
@@ -15,7 +15,7 @@ from b24migrate.model.errors import BadConfiguration, Halted
 def refuse_busy(context: RunContext) -> None:
     """Raises Halted while a run is under way, or somebody still works on one that is not."""
     run, now = plan.current(context.store), context.clock.now()
-    if run is not None and (run.under_way or _begins(run, now)):
+    if run is not None and (run.under_way or _is_beginning(run, now)):
         raise Halted(
             say("undo.run_running", id=run.id),
             code="UNDO_BUSY",
@@ -29,7 +29,7 @@ def refuse_busy(context: RunContext) -> None:
         )
 
 
-def _begins(run: Run, now: datetime) -> bool:
+def _is_beginning(run: Run, now: datetime) -> bool:
     if run.state != plan.BEGINNING or not run.started:
         return run.state == plan.BEGINNING
     return (now - datetime.fromisoformat(run.started)).total_seconds() < plan.BEGINNING_S
@@ -37,7 +37,7 @@ def _begins(run: Run, now: datetime) -> bool:
 
 def refuse_other_target(context: RunContext) -> None:
     """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
-    known, now = targets(context.store), context.options.target_url
+    known, now = target_origins(context.store), context.options.target_url
     if known and known != [now]:
         key = "undo.other_target_some" if now in known else "undo.other_target"
         raise BadConfiguration(
@@ -50,7 +50,7 @@ def refuse_other_target(context: RunContext) -> None:
 def refuse_strange_box(context: RunContext, records: int) -> None:
     """Raises BadConfiguration: behind the same address there may be another box by now. What a killed undo left is
     rightly not there any more."""
-    if records and undo_lock.unsettled(context.store) is None:
+    if records and undo_lock.find_unsettled(context.store) is None:
         raise BadConfiguration(
             say("undo.strange_box", url=context.options.target_url, records=records),
             code="UNDO_OTHER_TARGET",

@@ -10,17 +10,17 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.verify import FOUND
 from b24migrate.engine.state import EntityState, PhaseState, States
 from b24migrate.engine.undo.checks import refuse_busy
-from b24migrate.engine.undo.cycles import loosen, may_close, restore
-from b24migrate.engine.undo.dry_run import Rehearsal, is_adopted
+from b24migrate.engine.undo.cycles import clear_circles, may_be_in_circle, restore_circles
+from b24migrate.engine.undo.dry_run import DryRun, is_adopted
 from b24migrate.engine.undo.forget import forget, settle
-from b24migrate.engine.undo.model import Kept, Tally, deletions
-from b24migrate.engine.undo.records import Ours, ours, spans
+from b24migrate.engine.undo.model import KeptRecord, Tally, delete_keys
+from b24migrate.engine.undo.records import ImportedRecord, find_imported, spans_from_end
 from b24migrate.engine.undo.scope import Scope
-from b24migrate.engine.undo_lock import Hold
+from b24migrate.engine.undo_lock import UndoLock
 from b24migrate.model.records import Span
 from b24migrate.model.streams import FINAL, LATE, Entity, Stream
 from b24migrate.ports import KEPT
-from b24migrate.ports.walk import Teller
+from b24migrate.ports.walk import Progress
 
 UNDONE = ("set", LATE, FINAL, "verify")
 
@@ -29,14 +29,14 @@ def begin(context: RunContext, streams: Sequence[Stream]) -> None:
     """Before the first record goes, so that nobody who looks after a kill is told that all is well."""
     names = list(dict.fromkeys(context.owner[one.name].name for one in streams))
     for entity in (one for one in context.entities if one.name in names):
-        _open(context, entity)
+        _reopen(context, entity)
         for stream in entity.streams:
             for register in FOUND:
                 context.store.erase(register, f"{stream.name}:")
-    plan.annul(context.store, context.clock, names)
+    plan.mark_undone(context.store, context.clock, names)
 
 
-def _open(context: RunContext, entity: Entity) -> None:
+def _reopen(context: RunContext, entity: Entity) -> None:
     for phase in UNDONE:
         context.queue.drop(entity.task(phase))
 
@@ -48,19 +48,19 @@ def _open(context: RunContext, entity: Entity) -> None:
     States(context.store).change(entity.name, pending)
 
 
-class Taking:
+class Undo:
     """It may be ended at any moment and done again; `tallies` tell how far it came."""
 
     def __init__(
-        self, context: RunContext, scope: Scope, rehearsal: Rehearsal, say: Callable[[str], None] = lambda _: None
+        self, context: RunContext, scope: Scope, rehearsal: DryRun, say: Callable[[str], None] = lambda _: None
     ) -> None:
         self._context = context
         self._scope = scope
         self._unsure = rehearsal.unsure
         self._expected = rehearsal.tallies
         self._needed = rehearsal.needed
-        self._teller = Teller(say, context.clock)
-        self._hold = Hold(context.store, context.clock)
+        self._teller = Progress(say, context.clock)
+        self._hold = UndoLock(context.store, context.clock)
         self.tallies = {one.name: Tally(one.name, context.owner[one.name].name) for one in scope.streams}
 
     @property
@@ -89,10 +89,10 @@ class Taking:
         begin(context, streams)
         for stream in self._scope.streams:
             context.store.erase(KEPT, f"{stream.name}:")
-        left = {stream.name: spans(context, stream) for stream in streams}
+        left = {stream.name: spans_from_end(context, stream) for stream in streams}
         while any(left.values()):
             moved = sum(self._pass(stream, left) for stream in streams if left[stream.name])
-            if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
+            if not moved and not sum(self._clear_circles(stream, left[stream.name]) for stream in streams):
                 break
         self._restore(streams, left)
 
@@ -113,17 +113,17 @@ class Taking:
 
     def _span(self, stream: Stream, span: Span, tally: Tally) -> int:
         def still() -> None:
-            self._go_on(stream, span)
+            self._renew_lock(stream, span)
 
         still()
-        found = self._found(stream, span)
-        if may_close(stream):
-            loosen(self._context, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
+        found = self._find_imported(stream, span)
+        if may_be_in_circle(stream):
+            clear_circles(self._context, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
         gone, kept, before = [], [], tally.deleted + tally.absent
         for one, answer in self._needed.answers(stream, found, dry_run=False, still=still):
             if answer.status == "kept":
                 tally.keep(one.row_key, answer.reason)
-                kept.append(Kept(stream.name, one.row_key, one.target_id, answer.reason).row())
+                kept.append(KeptRecord(stream.name, one.row_key, one.target_id, answer.reason).row())
             elif answer.status == "deleted" or one.counts_as_imported:  # what failed was never there, and stays failed
                 gone.append(one.row_key)
                 tally.deleted += answer.status == "deleted"
@@ -132,28 +132,28 @@ class Taking:
         self._context.store.write(KEPT, kept)
         return tally.deleted + tally.absent - before
 
-    def _go_on(self, stream: Stream, span: Span) -> None:
+    def _renew_lock(self, stream: Stream, span: Span) -> None:
         self._hold.at(stream.name, span)
         refuse_busy(self._context)
 
-    def _found(self, stream: Stream, span: Span) -> list[Ours]:
+    def _find_imported(self, stream: Stream, span: Span) -> list[ImportedRecord]:
         aside = Tally(stream.name, "")  # what is not ours was counted before
-        return ours(self._context, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
+        return find_imported(self._context, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
 
-    def _loosened(self, stream: Stream, left: Sequence[Span]) -> int:
+    def _clear_circles(self, stream: Stream, left: Sequence[Span]) -> int:
         """What holds one another in a circle lets go; only where nobody changed anything."""
-        return sum(self._let_go(stream, span) for span in left) if may_close(stream) else 0
+        return sum(self._clear_circles_in(stream, span) for span in left) if may_be_in_circle(stream) else 0
 
     def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
         self._context.memory.links.forget()
-        for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
-            self._go_on(stream, span)
-            restore(self._context, stream, [one.link for one in self._found(stream, span) if one.link])
+        for stream, span in ((one, span) for one in streams if may_be_in_circle(one) for span in left[one.name]):
+            self._renew_lock(stream, span)
+            restore_circles(self._context, stream, [one.link for one in self._find_imported(stream, span) if one.link])
 
-    def _let_go(self, stream: Stream, span: Span) -> int:
-        self._go_on(stream, span)
+    def _clear_circles_in(self, stream: Stream, span: Span) -> int:
+        self._renew_lock(stream, span)
         self._context.memory.links.forget()  # what went is named no more
-        found = self._found(stream, span)
-        answers = deletions(self._context, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
+        found = self._find_imported(stream, span)
+        answers = delete_keys(self._context, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
         held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]
-        return loosen(self._context, stream, held)
+        return clear_circles(self._context, stream, held)

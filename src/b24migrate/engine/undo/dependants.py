@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 
-from b24migrate.engine.phases.context import RunContext, decode_extras, viewed
-from b24migrate.engine.phases.pull_through import named
-from b24migrate.engine.undo.model import deletions
-from b24migrate.engine.undo.records import Ours
+from b24migrate.engine.phases.context import RunContext, decode_extras, decode_payload
+from b24migrate.engine.phases.pull_through import links_of_field
+from b24migrate.engine.undo.model import delete_keys
+from b24migrate.engine.undo.records import ImportedRecord
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.messages import say
 from b24migrate.model.records import Status
-from b24migrate.model.streams import Seen, Stream
+from b24migrate.model.streams import SourceRecord, Stream
 from b24migrate.ports import Deleted
-from b24migrate.ports.walk import stretches
+from b24migrate.ports.walk import walk_table
 
 REASON = say("keep.needed")
 _BITS = 1 << 26  # eight megabytes, however many records there are
 _PLACES = 4
 
 
-class Needed:
+class Dependants:
     """A set that forgets nobody, and of a hundred thousand others takes less than one for a member: then a record stays
     that could have gone."""
 
@@ -37,28 +37,33 @@ class Needed:
         wanted = {stream.name for stream in self._scope.streams}
         for entity in self._context.entities:
             for stream in (one for one in entity.streams if any(wanted.intersection(ref.streams) for ref in one.refs)):
-                for row in (row for some in stretches(self._context.store, stream.table) for row in some):
+                for row in (row for some in walk_table(self._context.store, stream.table) for row in some):
                     stays = entity not in self._scope.entities or not self._scope.holds(row)
                     if stays and row["Status"] == Status.IMPORT_OK:
-                        self.keep(stream, Ours(row, None))
+                        self.keep(stream, ImportedRecord(row, None))
 
-    def keep(self, stream: Stream, one: Ours, *, only_its_own: bool = False) -> None:
+    def keep(self, stream: Stream, one: ImportedRecord, *, only_its_own: bool = False) -> None:
         """It stays, and so does what it names. What nobody can delete holds back only what it is part of, such as a
         person's department: else a chat would keep the company that it is about for ever."""
         for name, source_id in self._named(stream, one) if self._bits else ():
             if only_its_own and self._context.owner.get(name) is not self._context.owner[stream.name]:
                 continue
-            for place in _places(name, source_id):
+            for place in _bit_positions(name, source_id):
                 self._bits[place >> 3] |= 1 << (place & 7)
 
     def answers(
-        self, stream: Stream, found: Sequence[Ours], *, dry_run: bool, still: Callable[[], None] = lambda: None
-    ) -> list[tuple[Ours, Deleted]]:
+        self,
+        stream: Stream,
+        found: Sequence[ImportedRecord],
+        *,
+        dry_run: bool,
+        still: Callable[[], None] = lambda: None,
+    ) -> list[tuple[ImportedRecord, Deleted]]:
         """What the target says of each, or would; it is not asked about those that others need."""
         keys = {stream.key_of(one.row_key): one for one in found}
         mine = {key: Deleted(key, "kept", REASON) for key, one in keys.items() if self._has(stream.name, one.row_key)}
         asked = [key for key in keys if key not in mine]
-        told = deletions(self._context, stream.name, asked, dry_run=dry_run, still=still)
+        told = delete_keys(self._context, stream.name, asked, dry_run=dry_run, still=still)
         mine |= {answer.key: answer for answer in told}
         for key, one in keys.items():
             if mine[key].status == "kept":
@@ -66,13 +71,13 @@ class Needed:
         return [(one, mine[key]) for key, one in keys.items()]
 
     def _has(self, name: str, row_key: str) -> bool:
-        return bool(self._bits) and all(self._bits[at >> 3] & (1 << (at & 7)) for at in _places(name, row_key))
+        return bool(self._bits) and all(self._bits[at >> 3] & (1 << (at & 7)) for at in _bit_positions(name, row_key))
 
-    def _named(self, stream: Stream, one: Ours) -> Iterator[tuple[str, str]]:
-        record = Seen(one.row_key, viewed(stream, one.row["Payload"]), decode_extras(one.row["Extras"]))
+    def _named(self, stream: Stream, one: ImportedRecord) -> Iterator[tuple[str, str]]:
+        record = SourceRecord(one.row_key, decode_payload(stream, one.row["Payload"]), decode_extras(one.row["Extras"]))
         for field in stream.refs:
             if field.when is None or field.when(record):
-                yield from ((name, self._row_key(name, source_id)) for name, source_id in named(field, record))
+                yield from ((name, self._row_key(name, source_id)) for name, source_id in links_of_field(field, record))
 
     def _row_key(self, name: str, source_id: str) -> str:
         stream = self._context.streams.get(name)
@@ -81,6 +86,6 @@ class Needed:
         return self._context.store.holder(stream.table, source_id) or source_id
 
 
-def _places(name: str, source_id: str) -> list[int]:
+def _bit_positions(name: str, source_id: str) -> list[int]:
     drawn = blake2b(f"{name}:{source_id}".encode(), digest_size=4 * _PLACES).digest()
     return [int.from_bytes(drawn[at : at + 4]) % _BITS for at in range(0, 4 * _PLACES, 4)]

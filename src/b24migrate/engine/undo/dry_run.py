@@ -6,28 +6,28 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, decode_extras, viewed
-from b24migrate.engine.undo.dependants import Needed
-from b24migrate.engine.undo.model import Kept, Tally
-from b24migrate.engine.undo.records import Ours, may_have_more, ours, spans
+from b24migrate.engine.phases.context import RunContext, decode_extras, decode_payload
+from b24migrate.engine.undo.dependants import Dependants
+from b24migrate.engine.undo.model import KeptRecord, Tally
+from b24migrate.engine.undo.records import ImportedRecord, find_imported, may_have_more, spans_from_end
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.model.records import NOWHERE
-from b24migrate.model.streams import Seen, Stream
+from b24migrate.model.streams import SourceRecord, Stream
 from b24migrate.ports import Deleted
-from b24migrate.ports.walk import Teller
+from b24migrate.ports.walk import Progress
 
 
-class Rehearsal:
+class DryRun:
     """A target that answers call by call cannot know what would have gone before: of what others depend on it says
     that it is kept. Such records are `later`; whether they go shows when it is done."""
 
     def __init__(self, context: RunContext, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
         self._context = context
         self._scope = scope
-        self._teller = Teller(say, context.clock)
+        self._teller = Progress(say, context.clock)
         self.tallies = {one.name: Tally(one.name, context.owner[one.name].name) for one in scope.streams}
         self.unsure: set[str] = set()
-        self.needed = Needed(context, scope)
+        self.needed = Dependants(context, scope)
         self._never_there = 0
 
     @property
@@ -41,7 +41,7 @@ class Rehearsal:
         absent = sum(one.absent for one in self.tallies.values())
         return absent - self._never_there if absent == sum(one.ours for one in self.tallies.values()) else 0
 
-    def walk(self) -> Iterator[Kept]:
+    def walk(self) -> Iterator[KeptRecord]:
         """What would be kept, whatever else goes."""
         self.needed.gather()
         for stream in self._scope.streams:
@@ -49,16 +49,16 @@ class Rehearsal:
                 self.unsure.add(stream.name)
             yield from self._stream(stream)
 
-    def _stream(self, stream: Stream) -> Iterator[Kept]:
+    def _stream(self, stream: Stream) -> Iterator[KeptRecord]:
         tally, looked_at = self.tallies[stream.name], 0
-        for span in spans(self._context, stream):
-            found = ours(self._context, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
+        for span in spans_from_end(self._context, stream):
+            found = find_imported(self._context, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
             for one, answer in self.needed.answers(stream, found, dry_run=True):
-                yield from self._judged(stream, tally, one, answer)
+                yield from self._judge(stream, tally, one, answer)
             looked_at += len(found)
             self._teller.progress("Asking about", stream.name, looked_at)
 
-    def _judged(self, stream: Stream, tally: Tally, one: Ours, answer: Deleted) -> Iterator[Kept]:
+    def _judge(self, stream: Stream, tally: Tally, one: ImportedRecord, answer: Deleted) -> Iterator[KeptRecord]:
         if answer.status == "absent":
             tally.absent += one.counts_as_imported
             self._never_there += one.target_id == NOWHERE
@@ -69,12 +69,14 @@ class Rehearsal:
             tally.later += 1
         else:
             tally.keep(one.row_key, answer.reason)
-            yield Kept(stream.name, one.row_key, one.target_id, answer.reason)
+            yield KeptRecord(stream.name, one.row_key, one.target_id, answer.reason)
 
 
-def is_adopted(stream: Stream, one: Ours) -> bool:
+def is_adopted(stream: Stream, one: ImportedRecord) -> bool:
     """Whether the target may have had it already."""
     try:
-        return stream.adopted(Seen(one.row_key, viewed(stream, one.row["Payload"]), decode_extras(one.row["Extras"])))
+        return stream.adopted(
+            SourceRecord(one.row_key, decode_payload(stream, one.row["Payload"]), decode_extras(one.row["Extras"]))
+        )
     except msgspec.DecodeError:
         return False

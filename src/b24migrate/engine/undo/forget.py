@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.target_codes import code_stream
-from b24migrate.engine.undo.model import Tally, deletions
-from b24migrate.engine.undo.records import ours
+from b24migrate.engine.undo.model import Tally, delete_keys
+from b24migrate.engine.undo.records import find_imported
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.engine.undo_lock import Stretch
 from b24migrate.model.streams import Kind, Stream
@@ -32,9 +32,9 @@ def settle(context: RunContext, stretch: Stretch) -> None:
     stream = context.streams.get(stretch.stream)
     if stream is None:
         return
-    found = ours(context, Scope(()), stream, stretch.span, Tally(stream.name, ""), unsure=False)
+    found = find_imported(context, Scope(()), stream, stretch.span, Tally(stream.name, ""), unsure=False)
     keys = {stream.key_of(one.row_key): one.row_key for one in found}
-    answers = deletions(context, stream.name, list(keys), dry_run=True)
+    answers = delete_keys(context, stream.name, list(keys), dry_run=True)
     gone = [one.key for one in answers if one.status == "absent"]
-    deletions(context, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
+    delete_keys(context, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
     forget(context, stream, [keys[key] for key in gone])

@@ -19,7 +19,7 @@ class Leftovers(NamedTuple):
     adopted: Mapping[str, int]  # stream -> records that the target may have had before
 
 
-def leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
+def count_leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
     files = context.store.counts(context.streams["files"].table)[Status.IMPORT_OK]
     made = context.store.counters("custom_fields_created:")
     names = {name for entity in scope.entities for name in (entity.name, *(one.name for one in entity.streams))}
@@ -29,13 +29,17 @@ def leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally]) -> Le
     return Leftovers(files, fields, linked, {one.stream: one.adopted for one in told if one.adopted})
 
 
-def dependants(context: RunContext, scope: Scope) -> dict[str, int]:
+def count_dependants(context: RunContext, scope: Scope) -> dict[str, int]:
     """Imported records of entities that stay, and whose stream refers to one that is taken back: by stream."""
     named = {stream.name for stream in scope.streams}
     staying = [one for entity in context.entities if entity not in scope.entities for one in entity.streams]
-    counted = {one.name: context.store.counts(one.table)[Status.IMPORT_OK] for one in staying if _names(one) & named}
+    counted = {
+        one.name: context.store.counts(one.table)[Status.IMPORT_OK]
+        for one in staying
+        if _referenced_streams(one) & named
+    }
     return {name: count for name, count in counted.items() if count}
 
 
-def _names(stream: Stream) -> set[str]:
+def _referenced_streams(stream: Stream) -> set[str]:
     return {stream.parent, *(name for one in stream.refs for name in one.streams)}

@@ -21,7 +21,7 @@ _OTHERS = say("keep.others")
 T = TypeVar("T")
 
 
-class Kept(NamedTuple):
+class KeptRecord(NamedTuple):
     """A record that stays on the target, and why."""
 
     stream: str
@@ -39,7 +39,7 @@ class Kept(NamedTuple):
         return RegisterRow(f"{self.stream}:{self.source_id}", values)
 
 
-class Why(NamedTuple):
+class KeptReason(NamedTuple):
     """Reasons that differ only in numbers are one; told as it was first given, with the record it was given for."""
 
     reason: str
@@ -60,14 +60,14 @@ class Tally:
     not_ours: int = 0  # only linked: the target had it, or a person said so
     other_runs: int = 0
     adopted: int = 0  # of the deleted those that the target may have had before; then only its key is forgotten
-    _reasons: dict[str, Why] = field(default_factory=dict)
+    _reasons: dict[str, KeptReason] = field(default_factory=dict)
 
     @property
     def ours(self) -> int:
         return self.deleted + self.later + self.absent + self.kept
 
     @property
-    def reasons(self) -> list[Why]:
+    def reasons(self) -> list[KeptReason]:
         return sorted(self._reasons.values(), key=lambda one: -one.records)
 
     def keep(self, source_id: str, reason: str) -> None:
@@ -75,7 +75,7 @@ class Tally:
         kind = re.sub(r"\d+", "#", reason)
         if kind not in self._reasons and len(self._reasons) >= _KINDS:
             kind, reason = _OTHERS, _OTHERS
-        before = self._reasons.get(kind, Why(reason or say("target.no_reason"), 0, source_id))
+        before = self._reasons.get(kind, KeptReason(reason or say("target.no_reason"), 0, source_id))
         self._reasons[kind] = before._replace(records=before.records + 1)
 
     def forget_kept(self) -> None:
@@ -88,23 +88,23 @@ class Tally:
         return {name: getattr(self, name) for name in names} | {"reasons": [why._asdict() for why in self.reasons]}
 
 
-def kept_rows(store: Store) -> Iterator[Kept]:
+def kept_rows(store: Store) -> Iterator[KeptRecord]:
     """Of the last undo of each stream."""
     for row in store.all_rows(KEPT):
-        yield Kept(*(str(row.values.get(name) or "") for name in KEPT.columns))
+        yield KeptRecord(*(str(row.values.get(name) or "") for name in KEPT.columns))
 
 
-def deletions(
+def delete_keys(
     context: RunContext, stream: str, keys: list[str], *, dry_run: bool, still: Callable[[], None] = lambda: None
 ) -> list[Deleted]:
     """One answer for each key, in order. Waits for limits and outages as long as it takes."""
     if not keys:
         return []
     wire = context.owner[stream].wire
-    return patiently(context, lambda: context.target.delete(wire, stream, keys, dry_run=dry_run), still)
+    return wait_out_limits(context, lambda: context.target.delete(wire, stream, keys, dry_run=dry_run), still)
 
 
-def patiently(context: RunContext, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
+def wait_out_limits(context: RunContext, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
     """There is no queue here that a job could be given back to, so a call waits where it is. `still` raises when after
     the wait it must not be made any more."""
     failures = 0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.verify import counted, linked
-from b24migrate.engine.undo.model import AT_ONCE, Tally, patiently
+from b24migrate.engine.phases.verify import count_linked, count_on_target
+from b24migrate.engine.undo.model import AT_ONCE, Tally, wait_out_limits
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.model.records import Json, Link, Span, Status
 from b24migrate.model.streams import Stream
@@ -15,7 +15,7 @@ from b24migrate.model.streams import Stream
 IMPORTED = "import"
 
 
-class Ours(NamedTuple):
+class ImportedRecord(NamedTuple):
     """A record that we sent, or may have sent: then it has no link, because nobody saw the answer."""
 
     row: Mapping[str, Json]
@@ -34,12 +34,14 @@ class Ours(NamedTuple):
         return self.link is not None or self.row["Status"] == Status.IMPORT_OK
 
 
-def spans(context: RunContext, stream: Stream) -> list[Span]:
+def spans_from_end(context: RunContext, stream: Stream) -> list[Span]:
     """From the end: most children have higher ids than their parents."""
     return context.store.cuts(stream.table, Span(), AT_ONCE, whole_parents=False, pending=False)[::-1]
 
 
-def ours(context: RunContext, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool) -> list[Ours]:
+def find_imported(
+    context: RunContext, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool
+) -> list[ImportedRecord]:
     """Counts in the tally what is not ours to take back. With `unsure` also those that nobody knows to be there."""
     rows = list(context.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
     links = context.store.links(stream.name, [row["RowKey"] for row in rows])
@@ -50,7 +52,7 @@ def ours(context: RunContext, scope: Scope, stream: Stream, span: Span, tally: T
             tally.not_ours += 1
         elif link is not None and not scope.holds(row):
             tally.other_runs += 1
-        elif (one := Ours(row, link)).counts_as_imported or unsure:
+        elif (one := ImportedRecord(row, link)).counts_as_imported or unsure:
             found.append(one)
     return found
 
@@ -60,5 +62,5 @@ def may_have_more(context: RunContext, scope: Scope, stream: Stream) -> bool:
     wrote down what had gone. Then records without a link are asked for, too; whose run they were of nobody knows."""
     if scope.window is not None or not any(context.store.counts(stream.table).values()):
         return False
-    there, _ = patiently(context, lambda: counted(context, stream))
-    return there != context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(context, stream)
+    there, _ = wait_out_limits(context, lambda: count_on_target(context, stream))
+    return there != context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - count_linked(context, stream)

@@ -48,7 +48,7 @@ class Scope:
         return self.window is None or self.window.holds(row["ImportedAtUtc"])
 
 
-def scope_of(context: RunContext, names: Collection[str], run: str = "") -> Scope:
+def find_scope(context: RunContext, names: Collection[str], run: str = "") -> Scope:
     """Raises BadConfiguration when there is no such run."""
     entities = tuple(entity for entity in context.entities if not names or entity.name in names)
     return Scope(entities, _window(plan.all_runs(context.store), run) if run else None)
@@ -58,32 +58,32 @@ def _window(some: Sequence[Run], wanted: str) -> Window:
     known = sorted(some, key=_order)
     found = next((place for place, one in enumerate(known) if one.id == wanted), None)
     if found is None:
-        raise _unknown(known, wanted)
+        raise _unknown_run(known, wanted)
     run = known[found]
     before = known[found - 1] if found else None
     following = known[found + 1] if found + 1 < len(known) else None
-    after = _at(before.finished) if before and before.state == plan.ENDED and before.finished else None
-    return Window(run.id, after, _at(run.started), _end(run, following))
+    after = _parse_time(before.finished) if before and before.state == plan.ENDED and before.finished else None
+    return Window(run.id, after, _parse_time(run.started), _end(run, following))
 
 
 def _order(run: Run) -> tuple[str, bool, datetime]:
     """Several may begin in one second, which is all that is kept of the beginning; one after the other they end."""
     ended = run.state == plan.ENDED and bool(run.finished)
-    return run.started, not ended, _at(run.finished) if ended else _ALWAYS
+    return run.started, not ended, _parse_time(run.finished) if ended else _ALWAYS
 
 
 def _end(run: Run, following: Run | None) -> datetime:
     """A run that did not come to its end was current until another took its place."""
     if run.state == plan.ENDED and run.finished:
-        return _at(run.finished)
-    return _at(following.started) if following else _ALWAYS
+        return _parse_time(run.finished)
+    return _parse_time(following.started) if following else _ALWAYS
 
 
-def _at(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _unknown(known: Sequence[Run], wanted: str) -> BadConfiguration:
+def _unknown_run(known: Sequence[Run], wanted: str) -> BadConfiguration:
     names = [one.id for one in known][-_MOST_NAMED:]
     earlier = len(known) - len(names)
     hint = say("undo.runs_earlier", names=names, count=earlier) if earlier else say("undo.runs", names=names)

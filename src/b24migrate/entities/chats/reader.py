@@ -10,10 +10,10 @@ import msgspec
 
 from b24migrate.entities.readers import id_of, row_in, same_id
 from b24migrate.messages import say
-from b24migrate.model.answers import opened, strange
+from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
-from b24migrate.model.streams import Known, Seen
+from b24migrate.model.streams import Known, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
 RECENT_LIMIT = 200
@@ -40,7 +40,7 @@ UNKNOWN_KIND = "skip.unknown_kind"
 COMMENTS = say("skip.thread_comments")
 
 
-class Found(NamedTuple):
+class FoundChat(NamedTuple):
     """A chat met in somebody's recent list: private dialogs are addressed by the other person's id."""
 
     chat_id: int
@@ -55,7 +55,7 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     """First who has which chats, over all webhooks; then the details of a few at a time."""
     started = datetime.now(UTC)
     if "chats" in cursor:
-        return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
+        return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), started)
     alarms: list[str] = []
     found, skipped = enumerate_chats(source, alarms)
     chosen = sorted([*found, *(int(one) for one in skipped if one.isdecimal())])[: limit or None]
@@ -65,12 +65,12 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     return Page(next=jobs, aside=aside, alarms=alarms)
 
 
-def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
+def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
     """As many chats at a time as fill a request, which one webhook makes."""
-    some: list[Found] = []
+    some: list[FoundChat] = []
     commands = 0
     for chat in sorted(chats, key=lambda chat: chat.via):
-        needed = len(about(chat))
+        needed = len(detail_commands(chat))
         if some and (commands + needed > COMMANDS_AT_ONCE or chat.via != some[-1].via):
             yield some
             some, commands = [], 0
@@ -80,10 +80,10 @@ def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
         yield some
 
 
-def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found], dict[str, SetAside]]:
+def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, FoundChat], dict[str, SetAside]]:
     """The chats, and what is in the lists besides. A list is sorted by activity and shifts while it is read, so it is
     read until nothing new turns up."""
-    found: dict[int, Found] = {}
+    found: dict[int, FoundChat] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
     clear: set[str] = set()  # names of which some webhook tells what they are
@@ -96,7 +96,7 @@ def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found]
                 one = recent_chat(item, via)
                 if one is not None:
                     clear.add(str(item.get("id")))
-                if isinstance(one, Found):
+                if isinstance(one, FoundChat):
                     found.setdefault(one.chat_id, one)
                 elif isinstance(one, SetAside):
                     skipped.setdefault(one.source_id, one)
@@ -105,21 +105,21 @@ def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found]
             if len(found) + len(skipped) == before or max(pages.values()) == 1:
                 break
         asked = {dialog: params for dialog, params in nameless.items() if dialog not in clear}
-        for dialog, told in asked_ids(source, asked, via).items():
+        for dialog, told in ask_chat_numbers(source, asked, via).items():
             if isinstance(told, Permanent):
-                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", unreadable(source, via, told)))
+                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", refusal_reason(source, via, told)))
             else:
                 clear.add(dialog)
-                found.setdefault(told, Found(told, f"chat{told}", via))
+                found.setdefault(told, FoundChat(told, f"chat{told}", via))
     skipped |= {dialog: one for dialog, one in refused.items() if dialog not in clear}
     return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}
 
 
-def unreadable(source: Source, via: int, error: Permanent) -> str:
+def refusal_reason(source: Source, via: int, error: Permanent) -> str:
     return say("skip.chat_refused", user=source.owners[via], code=error.code)
 
 
-def recent_chat(item: Args, via: int) -> Found | SetAside | None:
+def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
     """An item of a recent list is named by a colleague's id, by `chat12`, or by `sg17`, the chat of a group. None: its
     chat has to be asked for."""
     dialog = str(item.get("id") or "")
@@ -130,10 +130,10 @@ def recent_chat(item: Args, via: int) -> Found | SetAside | None:
         return SetAside("chats", str(chat_id or dialog), "excluded", rule)
     if dialog.isdecimal():
         if chat_id:
-            return Found(chat_id, dialog, via)
+            return FoundChat(chat_id, dialog, via)
         return SetAside("chats", f"dialog{dialog}", "excluded", NOT_BEGUN)
     if chat_id:
-        return Found(chat_id, f"chat{chat_id}", via)
+        return FoundChat(chat_id, f"chat{chat_id}", via)
     if dialog.startswith("sg"):
         return None
     kind = str(item.get("type") or dialog)
@@ -146,13 +146,13 @@ def chat_number(value: Json) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def asked_ids(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int | Permanent]:
+def ask_chat_numbers(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int | Permanent]:
     """By dialog the number of its chat, or why the portal does not tell it."""
     commands = [Command("im.dialog.get", params) for params in dialogs.values()]
     found: dict[str, int | Permanent] = {}
     for dialog, answer in zip(dialogs, source.batch(commands, via=via), strict=True):
         try:
-            found[dialog] = chat_number(decoded(answer).get("id")) or strange("im.dialog.get", ("id",))
+            found[dialog] = chat_number(decode_answer(answer).get("id")) or unexpected_answer("im.dialog.get", ("id",))
         except Permanent as error:
             found[dialog] = error
     return found
@@ -186,8 +186,8 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
                 continue  # it has ended on an earlier page
             read[name] = page + 1
             try:
-                said = decoded(answer)
-                items = opened(said, ("items",), "im.recent.list").items
+                said = decode_answer(answer)
+                items = open_list(said, ("items",), "im.recent.list").items
             except Permanent as error:
                 if name != NOT_NEEDED:
                     raise
@@ -207,7 +207,7 @@ def recent_page(name: str, page: int) -> Command:
     return Command("im.recent.list", {**RECENT_LISTS[name], **offset})
 
 
-def decoded(answer: Answer) -> Mapping[str, Json]:
+def decode_answer(answer: Answer) -> Mapping[str, Json]:
     if isinstance(answer.error, Forbidden):
         raise answer.error.gate
     if answer.error is not None:
@@ -216,18 +216,18 @@ def decoded(answer: Answer) -> Mapping[str, Json]:
     return said if isinstance(said, dict) else {}
 
 
-def details(source: Source, chats: Sequence[Found], number: int, started: datetime) -> Page:
+def read_details(source: Source, chats: Sequence[FoundChat], number: int, started: datetime) -> Page:
     rows: list[Row] = []
     aside: list[SetAside] = []
     for via in sorted({chat.via for chat in chats}):
         mine = [chat for chat in chats if chat.via == via]
-        answers = iter(source.batch([command for chat in mine for command in about(chat)], via=via))
+        answers = iter(source.batch([command for chat in mine for command in detail_commands(chat)], via=via))
         for chat in mine:
-            dialog, *people = [next(answers) for _ in about(chat)]
+            dialog, *people = [next(answers) for _ in detail_commands(chat)]
             if isinstance(dialog.error, Forbidden):
                 raise dialog.error.gate
             if isinstance(dialog.error, Permanent):
-                reason = unreadable(source, via, dialog.error)
+                reason = refusal_reason(source, via, dialog.error)
                 aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
             elif dialog.error is not None:
                 raise dialog.error
@@ -236,10 +236,10 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
                 rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
                 aside += unlisted_comments(chat, dialog)
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
-    return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
+    return Page(rows=rows, aside=aside, log=[log], alarms=note_missing_participants(rows))
 
 
-def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
+def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
     (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
     are."""
@@ -250,18 +250,18 @@ def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
     return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
 
 
-def untold(rows: Sequence[Row]) -> list[str]:
+def note_missing_participants(rows: Sequence[Row]) -> list[str]:
     return [say("note.no_participants", id=row.source_id) for row in rows if "users" not in (row.extras or {})]
 
 
-def about(chat: Found) -> list[Command]:
+def detail_commands(chat: FoundChat) -> list[Command]:
     """What has to be asked. Who is in a private dialog is known."""
     said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
     people = Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
     return [said, people] if chat.dialog.startswith("chat") else [said]
 
 
-def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
+def chat_row(chat: FoundChat, dialog: Answer, users: list[int] | None) -> Row:
     return Row(str(chat.chat_id), dialog.result or b"{}", chat_extras(chat.dialog, chat.via, users))
 
 
@@ -271,26 +271,26 @@ def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     return {"via": via, "dialog": dialog, **told}
 
 
-def participants(source: Source, chat: Found, answer: Answer | None = None) -> list[int] | None:
+def participants(source: Source, chat: FoundChat, answer: Answer | None = None) -> list[int] | None:
     """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
     if answer is None:
         return sorted({int(source.owners[chat.via]), int(chat.dialog)})
     if isinstance(answer.error, Permanent):
-        return present(source, chat)
+        return active_participants(source, chat)
     if answer.error is not None:
         raise answer.error
     try:
         told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
     except (msgspec.DecodeError, RecursionError):
-        raise strange("im.chat.user.list", ()) from None
-    return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
+        raise unexpected_answer("im.chat.user.list", ()) from None
+    return told or active_participants(source, chat)  # to who may not look the portal shows nobody, without a word
 
 
 def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
-    return opened(answer.result, (), method).items
+    return open_list(answer.result, (), method).items
 
 
-def present(source: Source, chat: Found) -> list[int] | None:
+def active_participants(source: Source, chat: FoundChat) -> list[int] | None:
     """The general chat refuses the plain list; this one tells those who are not dismissed."""
     found: list[int] = []
     while True:
@@ -310,14 +310,14 @@ def present(source: Source, chat: Found) -> list[int] | None:
 # ---------------------------------------------------------------- reading, where the portal lists chats
 
 
-def listing(source: Source, cursor: Args, limit: int) -> Page:
+def read_list(source: Source, cursor: Args, limit: int) -> Page:
     started = datetime.now(UTC)
     if not cursor:
         pages: list[Args] = [{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))]
-        return lowest(source, pages, limit) if limit else Page(next=pages)
+        return first_chats(source, pages, limit) if limit else Page(next=pages)
     via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
     answer = source.call("im.chat.get", {"start": start}, via=via)
-    raws = opened(answer.result, (), "im.chat.get").items
+    raws = open_list(answer.result, (), "im.chat.get").items
     rows = with_participants(source, raws, via)
     log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
     more = bool(raws) and answer.next is not None and answer.next > start
@@ -327,24 +327,24 @@ def listing(source: Source, cursor: Args, limit: int) -> Page:
         next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
         reported=answer.total if len(source.owners) == 1 else None,
         log=[log],
-        alarms=untold(rows),
+        alarms=note_missing_participants(rows),
     )
 
 
-def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
+def first_chats(source: Source, pages: Sequence[Args], limit: int) -> Page:
     """The first of all webhooks' chats together."""
     found: dict[str, Row] = {}
     log: list[PageEntry] = []
     reported = None
     waiting = list(pages)
     while waiting:
-        page = listing(source, waiting.pop(0), limit)
+        page = read_list(source, waiting.pop(0), limit)
         found = {row.source_id: row for row in page.rows} | found
         log += page.log
         reported = page.reported
         waiting += page.next
     rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
-    return Page(rows=rows, reported=reported, log=log, alarms=untold(rows))
+    return Page(rows=rows, reported=reported, log=log, alarms=note_missing_participants(rows))
 
 
 def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
@@ -353,7 +353,7 @@ def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> 
     rows = []
     for (raw, chat), people in zip(chats, asked, strict=True):
         dialog = str(chat.get("dialog_id") or f"chat{chat['id']}")
-        users = participants(source, Found(int(chat["id"]), f"chat{chat['id']}", via), people)
+        users = participants(source, FoundChat(int(chat["id"]), f"chat{chat['id']}", via), people)
         rows.append(Row(str(chat["id"]), bytes(raw), chat_extras(dialog, via, users)))
     return rows
 
@@ -361,12 +361,12 @@ def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> 
 # ---------------------------------------------------------------- reading again, one by one
 
 
-def refetch_chats(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+def refetch_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
     chats = [
-        Found(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
+        FoundChat(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
         for one in wanted
     ]
-    found = {row.source_id: row for row in details(source, chats, 0, datetime.now(UTC)).rows}
+    found = {row.source_id: row for row in read_details(source, chats, 0, datetime.now(UTC)).rows}
     # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
     return {
         one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
@@ -375,32 +375,32 @@ def refetch_chats(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str,
     }
 
 
-def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+def refetch_messages(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
     chats = known.lookup("chats", sorted({one.parent for one in wanted}))
     found: dict[str, Row] = {}
     for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
         mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
-        asked = source.batch([just_the(one, chats[one.parent]) for one in mine], via=via)
+        asked = source.batch([ask_message(one, chats[one.parent]) for one in mine], via=via)
         for one, answer in zip(mine, asked, strict=True):
             if answer.error is not None:
                 raise answer.error
-            for raw in opened(answer.result, ("messages",), "im.dialog.messages.get").items:
+            for raw in open_list(answer.result, ("messages",), "im.dialog.messages.get").items:
                 if same_id(raw, "id", one.child):
                     found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found
 
 
-def just_the(message: Seen, chat: Seen) -> Command:
+def ask_message(message: SourceRecord, chat: SourceRecord) -> Command:
     """The newest one below the next id. Only this direction has an order (bitrix24-rest-1 §D5)."""
     params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(message.child) + 1, "LIMIT": 1}
     return Command("im.dialog.messages.get", params)
 
 
-def dialog_of(chat: Seen) -> str:
+def dialog_of(chat: SourceRecord) -> str:
     return str(chat.extras.get("dialog") or f"chat{chat.id}")
 
 
-def message_count(chat: Seen) -> int | None:
+def message_count(chat: SourceRecord) -> int | None:
     """An estimate: the portal increments and decrements this counter and never recounts (bitrix24-rest-1 §D3)."""
     count = chat.payload.get("message_count")
     return None if count is None else int(count)

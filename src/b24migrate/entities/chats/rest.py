@@ -11,28 +11,28 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box
-from b24migrate.targets.rest.create import one_by_one
-from b24migrate.targets.rest.user_names import names_of
+from b24migrate.targets.rest.create import create_one_by_one
+from b24migrate.targets.rest.user_names import user_names
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 ABOUT = "B24MIGRATE"  # the ENTITY_TYPE of our chats; their ENTITY_ID is the key
 OPEN = "open"
 TOLD = (
     Column("name", "name"),
     Column("description", "description"),
-    Column("owner", "owner", back=values.one_id),
+    Column("owner", "owner", back=values.optional_id),
     Column("manager_list", "manager_list", back=values.ids),
     Column("date_create", "date_create", back=values.utc),
     Column("color", "color"),
     Column("avatar", "avatar"),
-    *columns((("entity_type", "entity_type"), ("entity_id", "entity_id")), values.as_it_is, values.text),
+    *columns((("entity_type", "entity_type"), ("entity_id", "entity_id")), values.unchanged, values.text),
 )
 
 
-def title_of(box: Box, item: Item) -> str:
+def chat_title(box: Box, item: Item) -> str:
     fields = item.fields
-    return str(fields.get("name") or ", ".join(names_of(box, fields.get("users") or ()).values()))
+    return str(fields.get("name") or ", ".join(user_names(box, fields.get("users") or ()).values()))
 
 
 def chat_params(box: Box, item: Item) -> dict[str, Json]:
@@ -40,7 +40,7 @@ def chat_params(box: Box, item: Item) -> dict[str, Json]:
     fields = item.fields
     sent = {
         "TYPE": "OPEN" if fields.get("type") == OPEN else "CHAT",
-        "TITLE": title_of(box, item),
+        "TITLE": chat_title(box, item),
         "DESCRIPTION": fields.get("description") or "",
         "USERS": fields.get("users") or [],
         "ENTITY_TYPE": ABOUT,
@@ -49,43 +49,43 @@ def chat_params(box: Box, item: Item) -> dict[str, Json]:
     return {**sent, "AVATAR": box.file(str(fields["avatar"]))[1]} if fields.get("avatar") else sent
 
 
-def add_chats(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    if not rest_import.imports(box):
-        yield from one_by_one("im.chat.add", lambda item: chat_params(box, item))(box, items)
+def add_chats(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
+    if not rest_import.is_import_available(box):
+        yield from create_one_by_one("im.chat.add", lambda item: chat_params(box, item))(box, items)
         return
     for item in items:
         avatar = box.file(str(item.fields["avatar"]))[1] if item.fields.get("avatar") else ""
         try:
-            number = rest_import.create(box, item, title_of(box, item), avatar)
+            number = rest_import.create(box, item, chat_title(box, item), avatar)
         except Permanent as error:
-            yield Made(item.key, error=error)
+            yield CreateResult(item.key, error=error)
             continue
         rest_import.remember(box, item.key, number)
-        yield Made(item.key, number)
+        yield CreateResult(item.key, number)
 
 
 def find_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    found = dict(_about(box, begun, ABOUT))
-    imported = dict(_about(box, [key for key in begun if key not in found], rest_import.UNDER_IMPORT))
+    found = dict(_find_chat_ids(box, begun, ABOUT))
+    imported = dict(_find_chat_ids(box, [key for key in begun if key not in found], rest_import.UNDER_IMPORT))
     for key, number in imported.items():
         rest_import.remember(box, key, number)
     return found | imported
 
 
-def _about(box: Box, keys: Iterable[str], kind: str) -> Iterator[tuple[str, str]]:
+def _find_chat_ids(box: Box, keys: Iterable[str], kind: str) -> Iterator[tuple[str, str]]:
     keys = list(keys)
     asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": key}) for key in keys]
     pairs = zip(keys, box.questions(asked), strict=True)
     return ((key, str(said["ID"])) for key, said in pairs if said)
 
 
-def hand_over(box: Box, known: Known, item: Item) -> None:
+def complete_chat(box: Box, known: Known, item: Item) -> None:
     """Not before an import is over."""
     if not rest_import.is_under_way(box, known.target_id):
-        give(box, known, item.fields)
+        give_chat_away(box, known, item.fields)
 
 
-def give(box: Box, known: Known, fields: Args) -> None:
+def give_chat_away(box: Box, known: Known, fields: Args) -> None:
     """Managers first: only the owner names them, and who has given the chat away is none any more."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
@@ -102,7 +102,7 @@ def give(box: Box, known: Known, fields: Args) -> None:
         box.call("im.chat.setOwner", {"CHAT_ID": known.target_id, "USER_ID": owner})
 
 
-def trace(item: Item) -> Args:
+def chat_trace(item: Item) -> Args:
     """The box gives a picture a number of its own: which one it got only we know. The others join when an import is
     over."""
     return {name: item.fields.get(name) for name in ("avatar", "name", "users", "owner", "manager_list")}
@@ -122,10 +122,10 @@ def end_import(box: Box, some: Mapping[str, Known]) -> None:
             if fields.get("name") and fields["name"] != about.get("name"):
                 box.call("im.chat.updateTitle", {"CHAT_ID": one.target_id, "TITLE": fields["name"]})
             rest_import.commit(box, one.target_id, values.ids(fields.get("users") or []))
-        give(box, one, fields)
+        give_chat_away(box, one, fields)
 
 
-def picture_of(trace: Json) -> Json:
+def chat_picture(trace: Json) -> Json:
     return trace.get("avatar") if isinstance(trace, Mapping) else None
 
 
@@ -140,13 +140,13 @@ def update_chat(box: Box, known: Known, item: Item) -> None:
     if name != about.get("name"):
         box.call("im.chat.updateTitle", {**chat, "TITLE": name})
     avatar = item.fields.get("avatar")
-    if avatar and avatar != picture_of(known.trace):
+    if avatar and avatar != chat_picture(known.trace):
         box.call("im.chat.updateAvatar", {**chat, "AVATAR": box.file(str(avatar))[1]})
     there = values.ids(box.question("im.chat.user.list", chat))
     new = [user for user in item.fields.get("users") or () if str(user) not in there]
     if new:
         box.call("im.chat.user.add", {**chat, "USERS": new, "HIDE_HISTORY": "N"})
-    hand_over(box, known, item)
+    complete_chat(box, known, item)
 
 
 def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -155,13 +155,13 @@ def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     about = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one}"}) for one in ids])
     users = box.questions([Command("im.chat.user.list", {"CHAT_ID": one}) for one in ids])
     return {
-        key: {**values.told(TOLD, said), "type": kind_of(said), "users": values.ids(mine or [])}
+        key: {**values.decode_columns(TOLD, said), "type": chat_kind(said), "users": values.ids(mine or [])}
         for key, said, mine in zip(wanted, about, users, strict=True)
         if said
     }
 
 
-def kind_of(about: Args) -> str:
+def chat_kind(about: Args) -> str:
     """What a chat is about hides its type, but not what its messages are."""
     return OPEN if about.get("message_type") == "O" else "chat"
 
@@ -171,15 +171,15 @@ CHATS = Writer(
     entity="chats",
     needs=("im.chat.add", "im.chat.get", "im.dialog.get", "im.chat.user.list", *files.NEEDS),
     create=add_chats,
-    trace=trace,
+    trace=chat_trace,
     find=find_chats,
-    finish=hand_over,
+    finish=complete_chat,
     update=update_chat,
     read=read_chats,
     at_last=end_import,
-    check=rest_import.examined,
+    check=rest_import.check_import,
     stays=say("keep.chat"),
-    rules=rest_rules.of_chats,
+    rules=rest_rules.chat_rules,
 )
 
 WRITERS = (CHATS,)

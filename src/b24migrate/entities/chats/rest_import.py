@@ -20,13 +20,13 @@ from b24migrate.model.errors import GateUnmet, MigrationError, Permanent, Transi
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.application import as_application, asked_as_application
-from b24migrate.targets.rest.box import Box, inside, strange
-from b24migrate.targets.rest.journal import Memory, Remembered, State
-from b24migrate.targets.rest.marks import is_marked, mark
-from b24migrate.targets.rest.pending_creates import in_other_hands
+from b24migrate.targets.rest.application import ask_as_application, call_as_application
+from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
+from b24migrate.targets.rest.marks import is_marked, set_mark
+from b24migrate.targets.rest.pending_creates import busy_error
 from b24migrate.targets.rest.reasons import LONGEST
-from b24migrate.targets.rest.writer import STAMP, Made
+from b24migrate.targets.rest.writer import STAMP, CreateResult
 
 SCOPE = "im.import"
 METHOD = "im.v2.Import.createGroup"
@@ -54,12 +54,12 @@ def rights(box: Box) -> Rights:
     if box.application is None:
         return Rights(granted=False)
     try:
-        return box.kept("rights to import chats", lambda: _asked(box), KEPT_S)
+        return box.kept("rights to import chats", lambda: _ask_rights(box), KEPT_S)
     except (GateUnmet, Transient) as error:
         return Rights(granted=True, error=error)
 
 
-def imports(box: Box) -> bool:
+def is_import_available(box: Box) -> bool:
     """Whether chats are imported here. Raises what the application could not be asked for."""
     found = rights(box)
     if found.error is not None:
@@ -67,8 +67,8 @@ def imports(box: Box) -> bool:
     return found.granted
 
 
-def _asked(box: Box) -> Rights:
-    profile, scopes = (asked_as_application(box, name, {}) for name in ("profile", "scope"))
+def _ask_rights(box: Box) -> Rights:
+    profile, scopes = (ask_as_application(box, name, {}) for name in ("profile", "scope"))
     if isinstance(scopes, list) and SCOPE not in scopes:
         return Rights(granted=False, why=say("check.app_scope", scope=SCOPE))
     if isinstance(profile, Mapping) and str(profile.get("ID") or "") != box.owner:
@@ -84,13 +84,13 @@ def _is_there(box: Box) -> bool:
     """A chat that nobody has is taken back: whether the method is there shows by what it says to that. `method.get` is
     not to be trusted with names of controllers, whose case counts."""
     try:
-        asked_as_application(box, "im.v2.Import.abort", {"chatId": 0})
+        ask_as_application(box, "im.v2.Import.abort", {"chatId": 0})
     except Permanent as error:
         return error.code not in ABSENT
     return True
 
 
-def examined(box: Box) -> TargetCheck | None:
+def check_import(box: Box) -> TargetCheck | None:
     """One line for people; none where nobody wants an application."""
     if box.application is None:
         return None
@@ -107,22 +107,22 @@ def examined(box: Box) -> TargetCheck | None:
 def create(box: Box, item: Item, title: str, avatar: str) -> str:
     fields = item.fields
     told: dict[str, Json] = {"title": title, "description": fields.get("description") or ""}
-    told |= {"isOpen": values.letter(fields.get("type") == "open")}
+    told |= {"isOpen": values.yes_or_no(fields.get("type") == "open")}
     asked = {"ownerId": box.owner, "fields": told | ({"avatar": avatar} if avatar else {}), "externalId": item.key}
-    return _number(as_application(box, METHOD, asked))
+    return _number(call_as_application(box, METHOD, asked))
 
 
 def _number(said: Json) -> str:
     number = str(said.get("chatId") or "") if isinstance(said, Mapping) else ""
     if not number.isdecimal():
-        raise strange(METHOD)
+        raise unexpected_answer(METHOD)
     return number
 
 
 def remember(box: Box, key: str, chat: str) -> None:
     """That it is imported: its messages are not quoted."""
-    mark(box, IMPORTED, "chats", key)
-    mark(box, IMPORTED, "numbers", chat)
+    set_mark(box, IMPORTED, "chats", key)
+    set_mark(box, IMPORTED, "numbers", chat)
 
 
 def was_imported(box: Box, key: str) -> bool:
@@ -133,7 +133,7 @@ def is_under_way(box: Box, chat: str) -> bool:
     """Whether this chat takes messages by import. It is asked once: only `commit` changes it."""
     return (
         is_marked(box, IMPORTED, "numbers", chat)
-        and imports(box)
+        and is_import_available(box)
         and box.kept(_state(chat), lambda: _entity(box, chat) == UNDER_IMPORT, KEPT_S)
     )
 
@@ -149,25 +149,25 @@ def _state(chat: str) -> str:
 def commit(box: Box, chat: str, users: Sequence[str]) -> None:
     """The owner is in the chat already, and would be in it twice."""
     others = [user for user in users if str(user) != box.owner]
-    as_application(box, "im.v2.Import.commitGroup", {"chatId": chat, "users": others})
-    mark(box, COMMITTED, "numbers", chat)
+    call_as_application(box, "im.v2.Import.commitGroup", {"chatId": chat, "users": others})
+    set_mark(box, COMMITTED, "numbers", chat)
     box.forget(_state(chat))
 
 
 # ---------------------------------------------------------------- dates
 
 
-def shift(box: Box) -> timedelta:
+def date_shift(box: Box) -> timedelta:
     """By how much the box moves the dates of messages. Kernels take them for the caller's local time
     (ImportSendingService); a draft of a chat shows it, and is taken back at once."""
-    memory, name = Memory(box.store), f"{SHIFT} {_offset(box)}"
+    memory, name = Journal(box.store), f"{SHIFT} {_offset(box)}"
     kept = memory.note(name)
     if kept is None:
         with box.trial:
             kept = memory.note(name)
             if kept is None:
                 _begin(box, memory)
-                kept = _tried(box)
+                kept = _measure_offset(box)
                 memory.keep(name, kept)
                 with suppress(Transient):  # then the end takes it back
                     clear(box)
@@ -178,30 +178,30 @@ def _offset(box: Box) -> str:
     """Of the caller's clock from the server's: whoever moves to another zone, or into the summer, is shifted anew."""
 
     def asked() -> str:
-        profile = asked_as_application(box, "profile", {})
+        profile = ask_as_application(box, "profile", {})
         return str(profile.get("TIME_ZONE_OFFSET") or 0) if isinstance(profile, Mapping) else ""
 
     return box.kept("time zone of the application", asked, KEPT_S)
 
 
-def _begin(box: Box, memory: Memory) -> None:
+def _begin(box: Box, memory: Journal) -> None:
     """Of several processes one tries, and the others wait for what it finds."""
     known = memory.of(DRAFTS, [SHIFT]).get(SHIFT)
     if known is not None:
         box.under_way.refuse({SHIFT: known.begun})
-    intent = Remembered(SHIFT, State.BEGUN, begun=box.under_way.signature(), version=known.version if known else 0)
+    intent = JournalEntry(SHIFT, State.BEGUN, begun=box.under_way.signature(), version=known.version if known else 0)
     if not memory.begin(DRAFTS, intent):
-        raise in_other_hands()
+        raise busy_error()
 
 
-def _tried(box: Box) -> int:
+def _measure_offset(box: Box) -> int:
     """May be repeated at any point: a draft that is left is used again."""
-    chat = _draft(box)
+    chat = _create_draft(box)
     message = {"externalId": "1", "message": STAMP, "authorId": box.owner, "system": "N", "dateCreate": TRIAL}
-    asked_as_application(box, "im.v2.Import.Message.add", {"chatId": chat, "messages": [message]})
+    ask_as_application(box, "im.v2.Import.Message.add", {"chatId": chat, "messages": [message]})
     said = box.question("im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LIMIT": 50})
-    dates = [values.moment(row.get("date")) for row in inside(said, "messages")]
-    found, sent = next((one for one in dates if one is not None), None), values.moment(TRIAL)
+    dates = [values.parse_time(row.get("date")) for row in rows_at(said, "messages")]
+    found, sent = next((one for one in dates if one is not None), None), values.parse_time(TRIAL)
     if found is None or sent is None:
         raise Permanent(NO_SHIFT, code="STRANGE_ANSWER")
     return int((found - sent).total_seconds())
@@ -209,35 +209,35 @@ def _tried(box: Box) -> int:
 
 def clear(box: Box) -> None:
     """Takes back a draft that is left."""
-    left = _left(box)
+    left = _find_draft(box)
     if left:
         with suppress(Permanent):
-            as_application(box, "im.v2.Import.abort", {"chatId": left})
+            call_as_application(box, "im.v2.Import.abort", {"chatId": left})
 
 
-def _left(box: Box) -> str:
+def _find_draft(box: Box) -> str:
     (left,) = box.questions([Command("im.chat.get", {"ENTITY_TYPE": UNDER_IMPORT, "ENTITY_ID": STAMP})])
     return str(left["ID"]) if left else ""
 
 
-def _draft(box: Box) -> str:
-    left = _left(box)
+def _create_draft(box: Box) -> str:
+    left = _find_draft(box)
     if left:
         return left
     fields = {"title": STAMP, "isOpen": "N"}
-    return _number(as_application(box, METHOD, {"ownerId": box.owner, "fields": fields, "externalId": STAMP}))
+    return _number(call_as_application(box, METHOD, {"ownerId": box.owner, "fields": fields, "externalId": STAMP}))
 
 
 def sent_date(box: Box, value: Json) -> str:
     """What the box makes the right time of; one of no time is of now."""
-    when = values.moment(value) or box.portal.clock.now()
-    return (when.astimezone(UTC).replace(microsecond=0) - shift(box)).isoformat()
+    when = values.parse_time(value) or box.portal.clock.now()
+    return (when.astimezone(UTC).replace(microsecond=0) - date_shift(box)).isoformat()
 
 
 # ---------------------------------------------------------------- messages
 
 
-def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_messages(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """All of one chat, in their order. One with several files becomes several messages, each with one of them."""
     chat = str(items[0].fields["chat_id"])
     plain: list[Item] = []
@@ -246,21 +246,21 @@ def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
             plain.append(item)
             continue
         if plain:
-            yield from _added(box, chat, plain)
+            yield from _add_new(box, chat, plain)
             plain = []
-        yield from _added(box, chat, [item])
+        yield from _add_new(box, chat, [item])
     if plain:
-        yield from _added(box, chat, plain)
+        yield from _add_new(box, chat, plain)
 
 
-def _added(box: Box, chat: str, items: Sequence[Item]) -> Iterator[Made]:
+def _add_new(box: Box, chat: str, items: Sequence[Item]) -> Iterator[CreateResult]:
     said: dict[str, Args] = {}
     more: list[Args] = []
     for item in items:
         try:
             first, others = message(box, chat, item), other_files(box, chat, item)
         except Permanent as error:  # one of its files
-            yield Made(item.key, error=error)
+            yield CreateResult(item.key, error=error)
         else:
             said[item.key] = first
             more += others
@@ -269,31 +269,31 @@ def _added(box: Box, chat: str, items: Sequence[Item]) -> Iterator[Made]:
         return
     asked = {"chatId": chat, "messages": [*({"externalId": key, **one} for key, one in said.items()), *more]}
     try:
-        answer = as_application(box, "im.v2.Import.Message.add", asked)
+        answer = call_as_application(box, "im.v2.Import.Message.add", asked)
     except Permanent as error:
         if error.code == OVER:  # somebody else has ended it: then they are quoted
             box.forget(_state(chat))
-            raise strange("im.v2.Import.Message.add") from error
-        yield from (Made(item.key, error=error) for item in items)
+            raise unexpected_answer("im.v2.Import.Message.add") from error
+        yield from (CreateResult(item.key, error=error) for item in items)
         return
-    done = {str(one["externalId"]): str(one["id"]) for one in inside(answer, "successResult")}
-    stubs = {str(one["externalId"]): one for one in inside(answer, "errorResult")}
+    done = {str(one["externalId"]): str(one["id"]) for one in rows_at(answer, "successResult")}
+    stubs = {str(one["externalId"]): one for one in rows_at(answer, "errorResult")}
     for item in items:
         if item.key in done:
-            yield Made(item.key, done[item.key])
+            yield CreateResult(item.key, done[item.key])
         else:
-            yield _mended(box, chat, item, said[item.key], stubs[item.key])
+            yield _replace_stub(box, chat, item, said[item.key], stubs[item.key])
 
 
-def _mended(box: Box, chat: str, item: Item, sent: Args, stub: Args) -> Made:
+def _replace_stub(box: Box, chat: str, item: Item, sent: Args, stub: Args) -> CreateResult:
     """What the box refuses it puts a stub for, with author and date (one before an earlier message, for instance): the
     stub gets the text and the file."""
     try:
         update(box, chat, str(stub["id"]), sent)
     except Permanent:
         code = str(stub.get("errorCode") or "EMPTY")
-        return Made(item.key, error=Permanent(str(stub.get("errorMessage") or code), code=code))
-    return Made(item.key, str(stub["id"]))
+        return CreateResult(item.key, error=Permanent(str(stub.get("errorMessage") or code), code=code))
+    return CreateResult(item.key, str(stub["id"]))
 
 
 def message(box: Box, chat: str, item: Item) -> dict[str, Json]:
@@ -303,7 +303,7 @@ def message(box: Box, chat: str, item: Item) -> dict[str, Json]:
     return {
         "message": fields.get("text") or "",
         "authorId": author,
-        "system": values.letter(author == SYSTEM),
+        "system": values.yes_or_no(author == SYSTEM),
         "dateCreate": sent_date(box, fields.get("date")),
         **({"fileId": copy_of(box, chat, files[0])} if files else {}),
     }
@@ -319,8 +319,8 @@ def other_files(box: Box, chat: str, item: Item) -> list[Args]:
 
 def update(box: Box, chat: str, number: str, sent: Args) -> None:
     changed = {"id": number, **{name: sent[name] for name in ("message", "fileId") if name in sent}}
-    answer = as_application(box, "im.v2.Import.Message.update", {"chatId": chat, "messages": [changed]})
-    for one in inside(answer, "errorResult"):
+    answer = call_as_application(box, "im.v2.Import.Message.update", {"chatId": chat, "messages": [changed]})
+    for one in rows_at(answer, "errorResult"):
         code = str(one.get("errorCode") or "EMPTY")
         raise Permanent(str(one.get("errorMessage") or code), code=code)
 
@@ -330,19 +330,19 @@ def update(box: Box, chat: str, number: str, sent: Args) -> None:
 
 def copy_of(box: Box, chat: str, file: str) -> str:
     """The number of a file's copy in the folder of the chat: a message takes no file from elsewhere."""
-    memory, key = Memory(box.store), f"{chat}:{file}"
+    memory, key = Journal(box.store), f"{chat}:{file}"
     known = memory.of(COPIES, [key]).get(key)
     if known and known.state is State.DONE:
         return known.target_id
     folder = box.kept(f"folder of chat {chat}", lambda: _folder(box, chat), 3600.0)
-    found = _left_there(box, memory, chat, folder, file) if known else ""
+    found = _find_copy(box, memory, chat, folder, file) if known else ""
     if not known:
-        memory.write(COPIES, [Remembered(key, State.BEGUN, begun=box.under_way.signature())])
-    copied = found or _copied(box, file, folder)
-    return memory.first(COPIES, Remembered(key, State.DONE, copied)).target_id
+        memory.write(COPIES, [JournalEntry(key, State.BEGUN, begun=box.under_way.signature())])
+    copied = found or _copy_file(box, file, folder)
+    return memory.first(COPIES, JournalEntry(key, State.DONE, copied)).target_id
 
 
-def _copied(box: Box, file: str, folder: str) -> str:
+def _copy_file(box: Box, file: str, folder: str) -> str:
     """A name that is taken there is refused (disk lib/rest/service/baseobject.php): then the content is sent again."""
     try:
         return str(box.call("disk.file.copyto", {"id": file, "targetFolderId": folder})["ID"])
@@ -353,10 +353,10 @@ def _copied(box: Box, file: str, folder: str) -> str:
 
 
 def _folder(box: Box, chat: str) -> str:
-    return str(as_application(box, "im.v2.Import.getFolderId", {"chatId": chat})["chatFolderId"])
+    return str(call_as_application(box, "im.v2.Import.getFolderId", {"chatId": chat})["chatFolderId"])
 
 
-def _left_there(box: Box, memory: Memory, chat: str, folder: str, file: str) -> str:
+def _find_copy(box: Box, memory: Journal, chat: str, folder: str, file: str) -> str:
     """A copy whose answer got lost: one of the same size that no other stands for."""
     taken = {one.target_id for some in memory.walk(COPIES, f"{chat}:") for one in some}
     size = str(box.question("disk.file.get", {"id": file}).get("SIZE"))
@@ -369,8 +369,8 @@ def complete_files(box: Box, chat: str, item: Item, rows: Sequence[Args]) -> Non
     shown = {one for row in rows for one in values.ids(_files(row))}
     for one in other_files(box, chat, item):
         if str(one["fileId"]) not in shown:
-            answer = as_application(box, "im.v2.Import.Message.add", {"chatId": chat, "messages": [one]})
-            for stub in inside(answer, "errorResult"):
+            answer = call_as_application(box, "im.v2.Import.Message.add", {"chatId": chat, "messages": [one]})
+            for stub in rows_at(answer, "errorResult"):
                 update(box, chat, str(stub["id"]), one)
 
 
@@ -382,27 +382,29 @@ def _files(row: Args) -> Json:
 # ---------------------------------------------------------------- finding
 
 
-def trace(item: Item) -> Args:
+def message_trace(item: Item) -> Args:
     """What a message is known by when the answer gets lost: it has no field for a stamp. Of one that the box cuts only
     the beginning is there (kernel im_messenger.php, MESSAGE_LIMIT)."""
     fields = item.fields
     author, text = str(fields.get("author_id") or SYSTEM), str(fields.get("text") or "")
-    found = {"author": author, "date": fields.get("date"), "words": words(text)}
-    return found if len(text) <= LONGEST else {**found, "begins": words(text, BEGINNING)}
+    found = {"author": author, "date": fields.get("date"), "words": text_digest(text)}
+    return found if len(text) <= LONGEST else {**found, "begins": text_digest(text, BEGINNING)}
 
 
-def words(text: Json, length: int | None = None) -> str:
+def text_digest(text: Json, length: int | None = None) -> str:
     """A short word for a text, or for its beginning. Tags do not count: a box removes some, by the rights of the
     author."""
     plain = " ".join(_TAG.sub(" ", str(text or "")).split())
     return hashlib.sha256(plain[:length].encode()).hexdigest()[:16]
 
 
-def could_be(row: Args, trace: Args) -> bool:
+def is_candidate(row: Args, trace: Args) -> bool:
     if "words" not in trace or (str(row.get("author_id") or SYSTEM), values.utc(row.get("date"))) != (
         trace["author"],
         values.utc(trace["date"]),
     ):
         return False
     text = row.get("text")
-    return words(text) == trace["words"] or ("begins" in trace and words(text, BEGINNING) == trace["begins"])
+    return text_digest(text) == trace["words"] or (
+        "begins" in trace and text_digest(text, BEGINNING) == trace["begins"]
+    )

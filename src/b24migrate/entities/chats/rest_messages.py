@@ -11,13 +11,13 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.create import attempt, unclaimed
-from b24migrate.targets.rest.header_line import headed, number_of, numbered
-from b24migrate.targets.rest.marks import is_marked, mark
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.create import choose_unclaimed, create_one
+from b24migrate.targets.rest.header_line import add_header, format_number, header_number
+from b24migrate.targets.rest.marks import is_marked, set_mark
 from b24migrate.targets.rest.reasons import UNEDITED
-from b24migrate.targets.rest.user_names import names_of
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.user_names import user_names
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 PAGE = 50
 SYSTEM = "0"
@@ -26,37 +26,39 @@ UNCHANGEABLE = "CANT_EDIT_MESSAGE"
 UNDELETABLE = say("keep.message")
 
 
-def quoted(box: Box, item: Item) -> str:
+def quote_message(box: Box, item: Item) -> str:
     fields = item.fields
     author = str(fields.get("author_id") or SYSTEM)
-    name = names_of(box, [author]).get(author, "") if author != SYSTEM else ""
-    return headed(item.key, fields.get("date"), fields.get("text"), name)
+    name = user_names(box, [author]).get(author, "") if author != SYSTEM else ""
+    return add_header(item.key, fields.get("date"), fields.get("text"), name)
 
 
-def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_messages(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for chat, some in groupby(items, lambda item: str(item.fields["chat_id"])):
         if rest_import.is_under_way(box, chat):
             yield from rest_import.add_messages(box, list(some))
             continue
         for item in some:
             if box.application is not None:
-                mark(box, rest_import.QUOTED, SAID, item.key)
-            yield shown(box, item) if item.fields.get("files") else said(box, item)
+                set_mark(box, rest_import.QUOTED, SAID, item.key)
+            yield show_files(box, item) if item.fields.get("files") else say_message(box, item)
 
 
-def said(box: Box, item: Item) -> Made:
+def say_message(box: Box, item: Item) -> CreateResult:
     chat = f"chat{item.fields['chat_id']}"
-    return attempt(box, item, "im.message.add", lambda one: {"DIALOG_ID": chat, "MESSAGE": quoted(box, one)}, str)
+    return create_one(
+        box, item, "im.message.add", lambda one: {"DIALOG_ID": chat, "MESSAGE": quote_message(box, one)}, str
+    )
 
 
-def shown(box: Box, item: Item) -> Made:
+def show_files(box: Box, item: Item) -> CreateResult:
     """With its files."""
     asked = {"CHAT_ID": item.fields["chat_id"], "FILE_ID": item.fields["files"]}
-    return attempt(
+    return create_one(
         box,
         item,
         "im.disk.file.commit",
-        lambda one: {**asked, "MESSAGE": quoted(box, one)},
+        lambda one: {**asked, "MESSAGE": quote_message(box, one)},
         lambda answer: str(answer["MESSAGE_ID"]),
     )
 
@@ -65,26 +67,26 @@ def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     """Among what came to their chats since."""
     found: dict[str, str] = {}
     for chat in sorted({chat_of(trace) for trace in begun.values()}):
-        found |= lost_in(box, chat, {key: trace for key, trace in begun.items() if chat_of(trace) == chat})
+        found |= find_in_chat(box, chat, {key: trace for key, trace in begun.items() if chat_of(trace) == chat})
     return found
 
 
-def lost_in(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
+def find_in_chat(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
     """Those of them that are in the chat. Others may have passed one on: then its first lines are the same, and it is
     not ours. One that was imported has no such lines, and is known by all that was sent."""
-    wanted = {number_of(key): key for key in begun}
+    wanted = {format_number(key): key for key in begun}
     found: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
     for row in newer_than(box, chat, min(int(trace.get("after") or 0) for trace in begun.values())):
-        number = numbered(row.get("text"))
+        number = header_number(row.get("text"))
         if number in wanted and str(row.get("author_id")) == box.owner:
             found[wanted[number]] = str(row["id"])
             continue
         for key, trace in begun.items():
-            if rest_import.could_be(row, trace):
+            if rest_import.is_candidate(row, trace):
                 alike.setdefault(key, []).append(str(row["id"]))
     imported = {key: sorted(alike[key], key=int) for key in begun if key in alike and key not in found}
-    return found | (unclaimed(box, SAID, imported) if imported and rest_import.is_under_way(box, chat) else {})
+    return found | (choose_unclaimed(box, SAID, imported) if imported and rest_import.is_under_way(box, chat) else {})
 
 
 def complete_message(box: Box, known: Known, item: Item) -> None:
@@ -96,7 +98,7 @@ def complete_message(box: Box, known: Known, item: Item) -> None:
 def update_message(box: Box, known: Known, item: Item) -> None:
     chat = str(item.fields["chat_id"])
     if is_quoted(box, chat, item.key):
-        edit(box, SAID, known, item, quoted(box, item))
+        edit(box, SAID, known, item, quote_message(box, item))
     elif rest_import.is_under_way(box, chat):
         rest_import.update(box, chat, known.target_id, rest_import.message(box, chat, item))
     else:
@@ -118,7 +120,7 @@ def edit(box: Box, stream: str, known: Known, item: Item, text: str) -> None:
         if error.code != UNCHANGEABLE:
             raise
         done = False
-    mark(box, UNEDITED, stream, item.key, value=not done)
+    set_mark(box, UNEDITED, stream, item.key, value=not done)
 
 
 def delete_message(box: Box, known: Known) -> None:
@@ -132,9 +134,9 @@ def delete_message(box: Box, known: Known) -> None:
 
 
 def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    rows = rows_of(box, [(chat_of(one.trace), one.target_id) for one in wanted.values()])
+    rows = read_rows(box, [(chat_of(one.trace), one.target_id) for one in wanted.values()])
     there = {key: rows[one.target_id] for key, one in wanted.items() if one.target_id in rows}
-    return {key: with_originals(told_message(row), wanted[key].trace) for key, row in there.items()}
+    return {key: with_originals(decode_message(row), wanted[key].trace) for key, row in there.items()}
 
 
 def with_originals(told: Args, trace: Json) -> Args:
@@ -144,7 +146,7 @@ def with_originals(told: Args, trace: Json) -> Args:
     return {**told, "files": sent} if len(sent) == len(told["files"]) else told
 
 
-def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
+def read_rows(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
     """Of chats and messages: pages of each chat downwards from the highest that is not met yet, until the lowest is met
     or the chat ends. The place of a deleted one stays, and it is not there."""
     chats: dict[str, list[int]] = {}
@@ -156,7 +158,7 @@ def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
     while cursors:
         asked = [Command("im.dialog.messages.get", newest(chat, last)) for chat, last in cursors.items()]
         pages = {
-            chat: {str(row["id"]): row for row in inside(answer, "messages") if int(row["id"]) < cursors[chat]}
+            chat: {str(row["id"]): row for row in rows_at(answer, "messages") if int(row["id"]) < cursors[chat]}
             for chat, answer in zip(cursors, box.questions(asked), strict=True)
             if answer is not None
         }
@@ -169,14 +171,14 @@ def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
 
 def page_before(box: Box, chat: str, last: int = 0) -> list[Args]:
     """The newest come first; 0: the newest of all."""
-    return list(inside(box.question("im.dialog.messages.get", newest(chat, last)), "messages"))
+    return list(rows_at(box.question("im.dialog.messages.get", newest(chat, last)), "messages"))
 
 
 def newest(chat: str, last: int = 0) -> Args:
     return {"DIALOG_ID": f"chat{chat}", "LAST_ID": last, "LIMIT": PAGE}
 
 
-def newest_of(box: Box, chat: str) -> list[str]:
+def newest_ids(box: Box, chat: str) -> list[str]:
     return [str(row["id"]) for row in page_before(box, chat)]
 
 
@@ -198,7 +200,7 @@ def is_deleted(row: Args) -> bool:
     return isinstance(row.get("params"), Mapping) and row["params"].get("IS_DELETED") == "Y"
 
 
-def told_message(row: Args) -> Args:
+def decode_message(row: Args) -> Args:
     params = row["params"] if isinstance(row.get("params"), Mapping) else {}
     return {
         "chat_id": str(row.get("chat_id")),
@@ -211,9 +213,9 @@ def told_message(row: Args) -> Args:
     }
 
 
-def trace(item: Item) -> Args:
+def message_trace(item: Item) -> Args:
     place = {"chat": str(item.fields["chat_id"]), "files": item.fields.get("files") or []}
-    return {**place, **rest_import.trace(item)}
+    return {**place, **rest_import.message_trace(item)}
 
 
 MESSAGES = Writer(
@@ -221,14 +223,14 @@ MESSAGES = Writer(
     entity="chats",
     needs=("im.message.add", "im.dialog.messages.get", *files.NEEDS),
     create=add_messages,
-    trace=trace,
-    before=lambda box, item: {"after": box.highest(SAID, lambda: newest_of(box, str(item.fields["chat_id"])))},
+    trace=message_trace,
+    before=lambda box, item: {"after": box.highest(SAID, lambda: newest_ids(box, str(item.fields["chat_id"])))},
     find=find_messages,
     finish=complete_message,
     update=update_message,
     read=read_messages,
     delete=delete_message,
-    rules=rest_rules.of_messages,
+    rules=rest_rules.message_rules,
 )
 
 WRITERS = (MESSAGES,)

@@ -9,7 +9,7 @@ from b24migrate.entities.chats import rest_import
 from b24migrate.messages import say
 from b24migrate.model.fidelity import EMPTY, KEY, Draft, Keeping, Rule
 from b24migrate.targets.rest.box import Box
-from b24migrate.targets.rest.journal import Memory
+from b24migrate.targets.rest.journal import Journal
 from b24migrate.targets.rest.marks import is_marked
 from b24migrate.targets.rest.reasons import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
 
@@ -24,12 +24,12 @@ KINDS = ("chat", "open")
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
 
-def coloured(draft: Draft) -> bool:
+def has_colour(draft: Draft) -> bool:
     """Of one that the box may happen to choose as well."""
     return bool(draft.get("color"))
 
 
-def of_chats(box: Box) -> Sequence[Rule]:
+def chat_rules(box: Box) -> Sequence[Rule]:
     imports = rest_import.rights(box).granted
 
     def without_us(draft: Draft) -> bool:
@@ -58,26 +58,28 @@ def of_chats(box: Box) -> Sequence[Rule]:
         ),
         said,
         Rule("chats", "date_create", LOST, TODAY),
-        Rule("chats", "color", LOST, say("reason.rest_chat_colour"), running=lambda: coloured),
+        Rule("chats", "color", LOST, say("reason.rest_chat_colour"), running=lambda: has_colour),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
         *(
-            Rule("chats", name, TRANSFORMED, IMPORTED, partial(told if name == "entity_type" else filled, name))
+            Rule(
+                "chats", name, TRANSFORMED, IMPORTED, partial(is_present if name == "entity_type" else is_filled, name)
+            )
             if imports
-            else Rule("chats", name, TRANSFORMED, STAMPED, partial(told, name))
+            else Rule("chats", name, TRANSFORMED, STAMPED, partial(is_present, name))
             for name in ("entity_type", "entity_id")
         ),
     ]
 
 
-def told(name: str, draft: Draft) -> bool:
+def is_present(name: str, draft: Draft) -> bool:
     return name in draft
 
 
-def filled(name: str, draft: Draft) -> bool:
+def is_filled(name: str, draft: Draft) -> bool:
     return draft.get(name) not in EMPTY
 
 
-def of_messages(box: Box) -> Sequence[Rule]:
+def message_rules(box: Box) -> Sequence[Rule]:
     imports = rest_import.rights(box).granted
 
     def quoted(draft: Draft) -> bool:
@@ -121,10 +123,10 @@ def is_quoted(box: Box, draft: Draft) -> bool:
     if is_marked(box, rest_import.QUOTED, MESSAGES, key):
         return True
     chat = f"source:chat:{draft.get('chat_id')}"
-    known = Memory(box.store).of("chats", [chat]).get(chat)
+    known = Journal(box.store).of("chats", [chat]).get(chat)
     if known is None:
         return False
     if not rest_import.was_imported(box, chat):
         return True
     over = is_marked(box, rest_import.COMMITTED, "numbers", known.target_id)
-    return over and not Memory(box.store).of(MESSAGES, [key])
+    return over and not Journal(box.store).of(MESSAGES, [key])

@@ -9,8 +9,8 @@ from b24migrate.entities.chats.reader import (
     UNKNOWN_KIND,
     dialog_of,
     gather,
-    listing,
     message_count,
+    read_list,
     refetch_chats,
     refetch_messages,
     skip_rule,
@@ -32,8 +32,8 @@ from b24migrate.model.streams import (
     Policy,
     Reading,
     Resolve,
-    Seen,
     Slices,
+    SourceRecord,
     Stream,
     texts,
     times,
@@ -49,26 +49,26 @@ CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_co
 # ---------------------------------------------------------------- what is said about the records
 
 
-def avatar(seen: Seen) -> Iterable[FileRef]:
+def avatar(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("avatar")
     if is_link(url):
         yield FileRef("chat", seen.id, url=str(url))
 
 
-def is_thread(seen: Seen) -> bool:
+def is_thread(seen: SourceRecord) -> bool:
     """Comments under a post of a channel."""
     return str(seen.payload.get("parent_chat_id") or "0") != "0"
 
 
-def channel_of(seen: Seen) -> Json:
+def channel_of(seen: SourceRecord) -> Json:
     return str(seen.payload["parent_chat_id"]) if is_thread(seen) else ABSENT
 
 
-def post_of(seen: Seen) -> Json:
+def post_of(seen: SourceRecord) -> Json:
     return f"{channel_of(seen)}:{seen.payload.get('parent_message_id')}" if is_thread(seen) else ABSENT
 
 
-def bound_to(seen: Seen, value: Json, resolve: Resolve) -> Json:
+def chat_subject(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
     text = str(value or "")
     if seen.payload.get("entity_type") == "SONET_GROUP":
@@ -82,34 +82,34 @@ def bound_to(seen: Seen, value: Json, resolve: Resolve) -> Json:
     return f"{kind}|{resolve(CHAT_KINDS.get(kind, kind), source_id)}"
 
 
-def params_of(seen: Seen) -> Mapping[str, Json]:
+def params_of(seen: SourceRecord) -> Mapping[str, Json]:
     """An empty map arrives as []; very old messages have null."""
     params = seen.payload.get("params")
     return params if isinstance(params, dict) else {}
 
 
-def other_params(seen: Seen) -> Args:
+def other_params(seen: SourceRecord) -> Args:
     return {name: value for name, value in params_of(seen).items() if name not in ("FILE_ID", "LIKE")}
 
 
-def reactions(seen: Seen) -> Args:
+def reactions(seen: SourceRecord) -> Args:
     likes = params_of(seen).get("LIKE")
     return {"LIKE": len(likes)} if likes else {}
 
 
-def file_ids(seen: Seen) -> list[str]:
+def file_ids(seen: SourceRecord) -> list[str]:
     ids = params_of(seen).get("FILE_ID") or []
     return [str(one) for one in (ids.values() if isinstance(ids, dict) else ids if isinstance(ids, list) else [ids])]
 
 
 def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
     """Keeps of each attached file what is needed to fetch it; its links expire and are asked for later."""
-    mine = [files[one] for one in file_ids(Seen("", row, {})) if one in files]
+    mine = [files[one] for one in file_ids(SourceRecord("", row, {})) if one in files]
     kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
     return {"files": kept} if kept else None
 
 
-def attached(seen: Seen) -> Iterable[FileRef]:
+def attached_files(seen: SourceRecord) -> Iterable[FileRef]:
     known = {str(one["id"]): one for one in seen.extras.get("files", [])}
     for file_id in file_ids(seen):
         told = known.get(file_id, {})
@@ -118,14 +118,14 @@ def attached(seen: Seen) -> Iterable[FileRef]:
         )
 
 
-def chat_type(seen: Seen) -> str:
+def chat_type(seen: SourceRecord) -> str:
     if seen.payload.get("message_type") == "P" or seen.payload.get("type") in ("private", "user"):
         return "private"
     return str(seen.payload.get("type") or "chat")
 
 
-def nobody_reads(
-    source: Source, staged: Callable[[str], Iterable[Seen]], readings: Sequence[Reading]
+def find_private_chats(
+    source: Source, staged: Callable[[str], Iterable[SourceRecord]], readings: Sequence[Reading]
 ) -> Iterable[SetAside]:
     """A webhook sees its owner's chats only: the private chats between all the others stay where they are."""
     if any(reading.needs == LISTS_MESSAGES for reading in readings):
@@ -144,7 +144,7 @@ chats = Stream(
     name="chats",
     table=Table("Chats", "chats"),
     key="source:chat:{id}",
-    read=(Gather("im.chat.get", listing, needs=LISTS_MESSAGES), Gather("im.recent.list", gather)),
+    read=(Gather("im.chat.get", read_list, needs=LISTS_MESSAGES), Gather("im.recent.list", gather)),
     batch=20,
     fields=(
         Field("type", take=chat_type),
@@ -157,7 +157,7 @@ chats = Stream(
         *texts("color"),
         Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
         *texts("entity_type"),
-        Field("entity_id", Kind.CODED, code=bound_to, names=("groups", *CRM_STREAMS)),
+        Field("entity_id", Kind.CODED, code=chat_subject, names=("groups", *CRM_STREAMS)),
         Field("parent_chat_id", Kind.REF, take=channel_of, to="chats", late=True, beyond=True),
         Field("parent_message_id", Kind.REF, take=post_of, to="chat_messages", late=True, beyond=True),
     ),
@@ -209,13 +209,13 @@ chat_messages = Stream(
         *times("date"),
         Field("text", Kind.RICH),
         Field("params", Kind.TREE, take=other_params, inside={"CHAT_USER": "users", "NOTIFY": "users"}),
-        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached(seen)]),
+        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached_files(seen)]),
         Field("reactions", Kind.AS_IS, take=reactions),
     ),
     stamp="date",
     hashed=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
-    files=attached,
+    files=attached_files,
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
     title=("text",),
@@ -229,7 +229,7 @@ ENTITIES = (
         every_webhook=True,
         streams=(chats, chat_messages),
         optional_scopes={"disk": say("loss.chat_files")},
-        unreadable=nobody_reads,
+        unreadable=find_private_chats,
         probes={LISTS_MESSAGES: {"CHAT_ID": 0, "LIMIT": 1}},
         talk=True,
         unreadable_by="users",

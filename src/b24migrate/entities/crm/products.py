@@ -9,9 +9,9 @@ from weakref import WeakSet
 
 import msgspec
 
-from b24migrate.entities.readers import refused, row_in
+from b24migrate.entities.readers import mark_unread, row_in
 from b24migrate.messages import say
-from b24migrate.model.answers import opened, strange
+from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.values import flag, number
@@ -34,10 +34,10 @@ def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         # What the probes saw saves a request for nothing; that a list is understood is proven by the answers here.
         alone = source.habits.get("product_owners") == "one" and source not in UNDERSTANDS
-        found = None if alone else together(source, owner_type, rows)
+        found = None if alone else read_together(source, owner_type, rows)
         if found is not None:
-            return [told(row, found.get(row.source_id, [])) for row in rows]
-        return one_by_one(source, owner_type, rows)
+            return [with_rows(row, found.get(row.source_id, [])) for row in rows]
+        return read_one_by_one(source, owner_type, rows)
 
     return enrich
 
@@ -47,11 +47,11 @@ def rows_at_once(source: Source) -> int:
     return 0 if source in UNDERSTANDS else SOME
 
 
-def told(row: Row, rows: Sequence[Json]) -> Row:
+def with_rows(row: Row, rows: Sequence[Json]) -> Row:
     return row._replace(extras={**(row.extras or {}), "productRows": in_order(rows)})
 
 
-def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
+def deal_products(source: Source, rows: Sequence[Row]) -> list[Row]:
     """By the older method, deal by deal, where a portal lacks the other."""
     try:
         return products("D")(source, rows)
@@ -61,15 +61,15 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
     answers = source.batch([Command(OLDER_METHOD, {"id": row.source_id}) for row in rows])
     done = []
     for row, answer in zip(rows, answers, strict=True):
-        if not_told(answer):
-            done.append(refused(row, say("part.products"), answer.error or Permanent("")))
+        if is_refused(answer):
+            done.append(mark_unread(row, say("part.products"), answer.error or Permanent("")))
         else:
-            raws = opened(answer.result, (), OLDER_METHOD).items
-            done.append(told(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
+            raws = open_list(answer.result, (), OLDER_METHOD).items
+            done.append(with_rows(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
     return done
 
 
-def not_told(answer: Answer) -> bool:
+def is_refused(answer: Answer) -> bool:
     """Refused for this one; a method that is not there, a limit and an outage are everybody's."""
     if answer.error is None:
         return False
@@ -83,11 +83,11 @@ def camel(row: Args) -> Args:
     return {re.sub("_(.)", lambda found: found[1].upper(), name.lower()): value for name, value in row.items()}
 
 
-def together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, list[Json]] | None:
+def read_together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, list[Json]] | None:
     """None when the portal does not understand a list of owners."""
     owners = [row.source_id for row in of]
     groups = [owners[at : at + OWNERS] for at in range(0, len(owners), OWNERS)]
-    questions = [question(owner_type, list(group)) for group in groups]
+    questions = [list_command(owner_type, list(group)) for group in groups]
     answers = source.batch(questions)
     understood = False
     first: list[list[Json]] = []
@@ -96,7 +96,7 @@ def together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, li
             raise answer.error  # a limit or an outage says nothing about what the portal understands
         if answer.error is not None:
             return None
-        first.append(rows_of(answer))
+        first.append(product_rows(answer))
         named = {str(row["ownerId"]) for row in first[-1]}
         if not named.issubset(group):
             return None  # it did not look at the filter at all
@@ -115,8 +115,8 @@ def together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, li
 def none_has_any(source: Source, owner_type: str, of: Sequence[Row]) -> bool:
     """Whether those that most likely have rows have none: their amount is not typed in, so it is the sum of rows."""
     likely = sorted(of, key=lambda row: -expects_rows(msgspec.json.decode(row.payload, type=Amount)))[:OWNERS]
-    answers = source.batch([question(owner_type, row.source_id) for row in likely])
-    return all(not_told(answer) or not rows_of(answer) for answer in answers)
+    answers = source.batch([list_command(owner_type, row.source_id) for row in likely])
+    return all(is_refused(answer) or not product_rows(answer) for answer in answers)
 
 
 class Amount(msgspec.Struct):
@@ -128,19 +128,19 @@ def expects_rows(amount: Amount) -> bool:
     return bool(number(amount.opportunity)) and not flag(amount.is_manual)
 
 
-def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row]:
-    questions = [question(owner_type, row.source_id) for row in rows]
+def read_one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row]:
+    questions = [list_command(owner_type, row.source_id) for row in rows]
     answers = source.batch(questions)
-    closed = [not_told(answer) for answer in answers]
-    first: list[list[Json]] = [[] if no else rows_of(answer) for no, answer in zip(closed, answers, strict=True)]
+    closed = [is_refused(answer) for answer in answers]
+    first: list[list[Json]] = [[] if no else product_rows(answer) for no, answer in zip(closed, answers, strict=True)]
     found = every_page(source, questions, answers, first)
     return [
-        refused(row, say("part.products"), answer.error or Permanent("")) if no else told(row, mine)
+        mark_unread(row, say("part.products"), answer.error or Permanent("")) if no else with_rows(row, mine)
         for row, answer, no, mine in zip(rows, answers, closed, found, strict=True)
     ]
 
 
-def question(owner_type: str, owner: Json) -> Command:
+def list_command(owner_type: str, owner: Json) -> Command:
     return Command(METHOD, {"filter": {"=ownerType": owner_type, "=ownerId": owner}, "order": {"id": "ASC"}})
 
 
@@ -150,7 +150,9 @@ def every_page(
     """The rows of each question. The pages after the first are asked for side by side: there may be one for each."""
     found = [list(rows) for rows in first]
     last = dict(enumerate(answers))
-    while starts := {place: start for place, answer in last.items() if (start := following(answer, len(found[place])))}:
+    while starts := {
+        place: start for place, answer in last.items() if (start := next_start(answer, len(found[place])))
+    }:
         further = [
             Command(questions[place].method, {**questions[place].params, "start": start})
             for place, start in starts.items()
@@ -159,24 +161,24 @@ def every_page(
         for place, answer in zip(starts, source.batch(further), strict=True):
             if answer.error is not None:
                 raise answer.error
-            rows = rows_of(answer)
+            rows = product_rows(answer)
             found[place] += rows
             if rows:
                 last[place] = answer
     return found
 
 
-def following(answer: Answer, got: int) -> int | None:
+def next_start(answer: Answer, got: int) -> int | None:
     """Where the next page begins, None at the end."""
     if answer.next is not None:
         return answer.next
     return got if got < (answer.total or 0) and got % PAGE == 0 else None
 
 
-def rows_of(answer: Answer) -> list[Json]:
-    rows = [row_in(raw, METHOD) for raw in opened(answer.result, ("productRows",), METHOD).items]
+def product_rows(answer: Answer) -> list[Json]:
+    rows = [row_in(raw, METHOD) for raw in open_list(answer.result, ("productRows",), METHOD).items]
     if not all(isinstance(row.get("ownerId"), str | int) for row in rows):
-        raise strange(METHOD, ("ownerId",))
+        raise unexpected_answer(METHOD, ("ownerId",))
     return rows
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.crm.products import SOME, of_deals, products, rows_at_once
-from b24migrate.entities.readers import id_in, id_of, one_by_one, refused
+from b24migrate.entities.crm.products import SOME, deal_products, products, rows_at_once
+from b24migrate.entities.readers import fetch_one_by_one, id_in, id_of, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import opened
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Args, Json, Row
-from b24migrate.model.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Known, Listing, Seen
+from b24migrate.model.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
 from b24migrate.model.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
 
@@ -33,7 +33,7 @@ def items(kind: int) -> Mapping[str, Json]:
     return {"params": {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}, **enrich}
 
 
-def smart_items(kind: Seen) -> Listing:
+def smart_items(kind: SourceRecord) -> Listing:
     """Of one smart process; product rows only where it has any."""
     entity_type = int(kind.payload["entityTypeId"])
     params = {"entityTypeId": entity_type, "select": ["*"], "useOriginalUfNames": "Y"}
@@ -53,7 +53,7 @@ def smart_items(kind: Seen) -> Listing:
 # ---------------------------------------------------------------- what is said about a record
 
 
-def multifields(seen: Seen) -> Json:
+def multifields(seen: SourceRecord) -> Json:
     """Phones, addresses and the like; their own ids mean nothing to another portal."""
     listed = seen.payload.get("fm", ABSENT)
     if listed is ABSENT:
@@ -65,12 +65,12 @@ def multifields(seen: Seen) -> Json:
     ]
 
 
-def emails(seen: Seen) -> list[str]:
+def emails(seen: SourceRecord) -> list[str]:
     listed = multifields(seen)
     return [one["value"] or "" for one in (() if listed is ABSENT else listed) if one["typeId"] == "EMAIL"]
 
 
-def product_rows(seen: Seen) -> Json:
+def product_rows(seen: SourceRecord) -> Json:
     rows = seen.extras.get("productRows", ABSENT)
     return rows if rows is ABSENT else [product_row(row) for row in rows]
 
@@ -88,7 +88,7 @@ def product_row(row: Mapping[str, Json]) -> Args:
     }
 
 
-def files_of(seen: Seen, kind: int = 0) -> Iterator[FileRef]:
+def files_of(seen: SourceRecord, kind: int = 0) -> Iterator[FileRef]:
     """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched. Of an item
     of a smart process its id tells the kind."""
     holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
@@ -102,14 +102,14 @@ def is_file(value: Json) -> bool:
     return isinstance(value, dict) and bool(value.get("id")) and ("urlMachine" in value or "downloadUrl" in value)
 
 
-def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def drop_tokens(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Links to files hold a token that is another one each time."""
-    return {**payload, **{name: without_links(value) for name, value in payload.items() if isinstance(value, HOLDING)}}
+    return {**payload, **{name: drop_links(value) for name, value in payload.items() if isinstance(value, HOLDING)}}
 
 
-def without_links(value: Json) -> Json:
+def drop_links(value: Json) -> Json:
     if isinstance(value, list):
-        return [without_links(one) for one in value]
+        return [drop_links(one) for one in value]
     return value["id"] if is_file(value) else value
 
 
@@ -153,20 +153,20 @@ def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing
 
 
 def legacy_contacts() -> Listing:
-    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds", say("part.companies"))
+    enrich = read_bindings("crm.contact.company.items.get", "COMPANY_ID", "companyIds", say("part.companies"))
     return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def legacy_deals() -> Listing:
-    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
+    contacts = read_bindings("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        return of_deals(source, contacts(source, rows))
+        return deal_products(source, contacts(source, rows))
 
     return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
-def bound(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+def read_bindings(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """All the bindings of each record; the listing tells the first one only."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -174,11 +174,11 @@ def bound(method: str, field: str, name: str, label: str) -> Callable[[Source, S
         done = []
         for row, answer in zip(rows, answers, strict=True):
             if isinstance(answer.error, Permanent):
-                done.append(refused(row, label, answer.error))
+                done.append(mark_unread(row, label, answer.error))
                 continue
             if answer.error is not None:
                 raise answer.error
-            bindings = [id_in(raw, field, method) for raw in opened(answer.result, (), method).items]
+            bindings = [id_in(raw, field, method) for raw in open_list(answer.result, (), method).items]
             done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
         return done
 
@@ -195,7 +195,7 @@ LEGACY_NAMES = {
 }
 
 
-def modern(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def modern_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """A record of a deprecated listing under the names of `crm.item.list`."""
     if "ID" not in payload:
         return payload
@@ -216,25 +216,25 @@ def modern_name(name: str) -> str:
 
 
 def refetch_items(kind: int) -> Fetch:
-    def fetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
-        return refetched(source, kind, [one.id for one in wanted], "")
+    def fetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+        return refetch(source, kind, [one.id for one in wanted], "")
 
     return fetch
 
 
 def refetch_legacy(listing: Listing) -> Fetch:
-    return one_by_one(listing.method, lambda source_id: {**listing.params, "filter": {"ID": source_id}})
+    return fetch_one_by_one(listing.method, lambda source_id: {**listing.params, "filter": {"ID": source_id}})
 
 
-def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+def refetch_smart_items(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for kind in sorted({one.parent for one in wanted}):
         mine = [one.child for one in wanted if one.parent == kind]
-        found |= refetched(source, int(kind), mine, f"{kind}:")
+        found |= refetch(source, int(kind), mine, f"{kind}:")
     return found
 
 
-def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dict[str, Row]:
+def refetch(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dict[str, Row]:
     groups = [ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE)]
     commands = [
         Command(
@@ -254,7 +254,7 @@ def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dic
     for answer in source.batch(commands):
         if answer.error is not None:
             raise answer.error
-        for raw in opened(answer.result, ("items",), MODERN).items:
+        for raw in open_list(answer.result, ("items",), MODERN).items:
             source_id = f"{prefix}{id_of(raw, 'id', MODERN)}"
             found[source_id] = Row(source_id, bytes(raw))
     return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}

@@ -11,7 +11,7 @@ import msgspec
 from b24migrate.model.fidelity import Draft
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import Box, inside
+from b24migrate.targets.rest.box import Box, rows_at
 
 STAGES = Table("CrmStages", "crm_stages")
 FIELD = "closedate"
@@ -31,7 +31,7 @@ def dictionary(stage: Json) -> str:
     return f"DEAL_STAGE_{pipeline[1]}" if pipeline else "DEAL_STAGE"
 
 
-def closes(box: Box, fields: Args) -> bool:
+def is_final(box: Box, fields: Args) -> bool:
     """Whether a record with a close date is in a final stage of the box."""
     stage = fields.get("stageId")
     return bool(stage and fields.get(FIELD)) and str(stage) in _final_stages(box, dictionary(stage))
@@ -39,21 +39,21 @@ def closes(box: Box, fields: Args) -> bool:
 
 def _final_stages(box: Box, name: str) -> frozenset[str]:
     def asked() -> frozenset[str]:
-        rows = inside(box.question("crm.status.list", {"filter": {"ENTITY_ID": name}}))
+        rows = rows_at(box.question("crm.status.list", {"filter": {"ENTITY_ID": name}}))
         return frozenset(str(row["STATUS_ID"]) for row in rows if row.get("SEMANTICS") in FINAL)
 
     return box.kept(f"final stages of {name}", asked, KEPT_S)
 
 
-def overwrites(box: Box, number: str, target_id: str, fields: Args) -> bool:
+def overwrites_date(box: Box, number: str, target_id: str, fields: Args) -> bool:
     """Whether the box set another date. That is looked at once; then it holds for all records of the type."""
-    day = values.moment(fields[FIELD])
+    day = values.parse_time(fields[FIELD])
     if day is None or abs(box.portal.clock.now() - day) < NEAR:
         return True
 
     def looked_at() -> bool:
         asked = {"entityTypeId": number, "select": ["id", FIELD], "filter": {"@id": [target_id]}, "start": 0}
-        row = next(inside(box.question("crm.item.list", asked), "items"), {})
+        row = next(rows_at(box.question("crm.item.list", asked), "items"), {})
         return values.day(row.get(FIELD)) != values.day(fields[FIELD])
 
     return box.kept(f"close dates of {number}", looked_at, KEPT_S)

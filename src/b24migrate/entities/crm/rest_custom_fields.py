@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from b24migrate.entities.crm import rest_field_codes
 from b24migrate.messages import say
-from b24migrate.model.answers import entry
+from b24migrate.model.answers import open_entry
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import Command
-from b24migrate.targets.rest.box import Box, inside
+from b24migrate.targets.rest.box import Box, rows_at
 from b24migrate.targets.rest.fields import FieldMethods
 
 
@@ -27,25 +27,25 @@ def _number(box: Box, type_id: str) -> str:
     raise Permanent(say("target.no_smart_process", number=type_id), code="TYPE_NOT_FOUND")
 
 
-def of_type(box: Box, type_id: str) -> list[Args]:
+def list_of_type(box: Box, type_id: str) -> list[Args]:
     asked = {"moduleId": "crm", "filter": {"entityId": owner(box, type_id)}, "order": {"id": "ASC"}}
     rows = [row for row in box.pages("userfieldconfig.list", asked, "fields") if row["entityId"] == owner(box, type_id)]
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     return [
-        _upper({**row, **(entry(said, "field", "userfieldconfig.get") if said is not None else {})})
+        _upper({**row, **(open_entry(said, "field", "userfieldconfig.get") if said is not None else {})})
         for row, said in zip(rows, box.questions(commands), strict=True)
     ]
 
 
 def add_to_type(box: Box, type_id: str, described: Args) -> Json:
     field = {_camel(name): value for name, value in described.items() if name != "LIST"}
-    enum = [{_camel(name): value for name, value in one.items()} for one in inside(described.get("LIST"))]
+    enum = [{_camel(name): value for name, value in one.items()} for one in rows_at(described.get("LIST"))]
     field |= {"entityId": owner(box, type_id)} | ({"enum": enum} if enum else {})
     return box.call("userfieldconfig.add", {"moduleId": "crm", "field": field})
 
 
 def update_of_type(box: Box, _: str, number: str, changed: Args) -> Json:
-    enum = [{_camel(name): value for name, value in one.items()} for one in inside(changed.get("LIST"))]
+    enum = [{_camel(name): value for name, value in one.items()} for one in rows_at(changed.get("LIST"))]
     # Without the type options are left as they are, without a word (userfieldconfig-update.md).
     field = {"userTypeId": "enumeration", "enum": enum}
     return box.call("userfieldconfig.update", {"moduleId": "crm", "id": number, "field": field})
@@ -63,7 +63,7 @@ def _upper(row: Args) -> Args:
 
 
 def _enum(row: Args) -> Iterator[Args]:
-    for one in inside(row.get("enum")):
+    for one in rows_at(row.get("enum")):
         yield {re.sub(r"(?=[A-Z])", "_", name).upper(): value for name, value in one.items()}
 
 
@@ -72,4 +72,4 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in others)
 
 
-METHODS = FieldMethods(of_type, add_to_type, update_of_type, code_of_type, forget=rest_field_codes.forget)
+METHODS = FieldMethods(list_of_type, add_to_type, update_of_type, code_of_type, forget=rest_field_codes.forget)

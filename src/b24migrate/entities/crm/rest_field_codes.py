@@ -11,13 +11,13 @@ KEPT_S = 600.0
 _MARK = "names of custom fields in the CRM"
 
 
-def as_called(box: Box, number: str, fields: Args) -> dict[str, Json]:
+def encode_names(box: Box, number: str, fields: Args) -> dict[str, Json]:
     """A record to be written, under the names that the box takes."""
     names = _names(box, number, {name for name in fields if _is_custom(name)})
     return {names.get(code, code): value for code, value in fields.items()}
 
 
-def as_coded(box: Box, number: str, row: Args) -> dict[str, Json]:
+def decode_names(box: Box, number: str, row: Args) -> dict[str, Json]:
     """A record that the box tells, under the codes by which its fields were made."""
     names = _names(box, number, {name for name in row if _is_custom(name)})
     codes = {name: code for code, name in names.items()}
@@ -35,13 +35,13 @@ def _names(box: Box, number: str, met: set[str]) -> dict[str, str]:
     kept = box.kept(_MARK, dict[str, dict[str, str]], KEPT_S)
     known = kept.get(number, {})
     if met - known.keys() - set(known.values()):
-        told = _told(box, number)
+        told = _read_names(box, number)
         untold = (met | known.keys()) - told.keys() - set(told.values())
         known = kept[number] = {**{name: name for name in untold}, **told}
     return known
 
 
-def _told(box: Box, number: str) -> dict[str, str]:
+def _read_names(box: Box, number: str) -> dict[str, str]:
     """Where the box knows the wish, each is called as its code."""
     said = box.question("crm.item.fields", {"entityTypeId": number, **WISH})["fields"]
     described = said.items() if isinstance(said, dict) else ()  # no field at all is an empty list

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from b24migrate.model.records import Args, Json
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.custom_values import as_sent, as_told, bare
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.custom_values import bare_file, decode_custom, encode_custom
 
 PICTURES = ("logo", "photo")
 # What is sent in another form, or follows from the rest.
@@ -30,13 +30,13 @@ _PRODUCT: dict[str, Callable[[Json], Json]] = {
 }
 
 
-def sent(box: Box, stream: str, fields: Args) -> dict[str, Json]:
-    own = {name: value for name, value in fields.items() if name not in APART | STAMPS} | _first_first(fields)
+def encode_fields(box: Box, stream: str, fields: Args) -> dict[str, Json]:
+    own = {name: value for name, value in fields.items() if name not in APART | STAMPS} | _put_first_first(fields)
     pictures = {name: list(box.file(str(fields[name]))) for name in PICTURES if fields.get(name)}
-    return {**as_sent(box, stream, own, bare), **pictures}
+    return {**encode_custom(box, stream, own, bare_file), **pictures}
 
 
-def _first_first(fields: Args) -> dict[str, Json]:
+def _put_first_first(fields: Args) -> dict[str, Json]:
     """The one of several that counts is the first of them."""
     pairs = ((fields.get(one), many) for one, many in (("companyId", "companyIds"), ("contactId", "contactIds")))
     return {
@@ -46,13 +46,13 @@ def _first_first(fields: Args) -> dict[str, Json]:
     }
 
 
-def told(box: Box, stream: str, row: Args) -> dict[str, Json]:
+def decode_fields(box: Box, stream: str, row: Args) -> dict[str, Json]:
     custom = {name: value for name, value in row.items() if name.startswith("UF_")}
-    own = {name: _told(name, value) for name, value in row.items() if name not in custom}
-    return {**own, **as_told(box, stream, custom), "fm": multifields(row)}
+    own = {name: _decode_value(name, value) for name, value in row.items() if name not in custom}
+    return {**own, **decode_custom(box, stream, custom), "fm": multifields(row)}
 
 
-def _told(name: str, value: Json) -> Json:
+def _decode_value(name: str, value: Json) -> Json:
     if name.endswith("Time"):
         return values.utc(value)
     if name in DAYS:
@@ -64,7 +64,7 @@ def _told(name: str, value: Json) -> Json:
     if name in NUMBERS:
         return values.number(value)
     if name in IDS or name.startswith("parentId"):
-        return values.one_id(value)
+        return values.optional_id(value)
     if name in PICTURES:
         return str(value["id"]) if isinstance(value, Mapping) else None
     return values.text(value)
@@ -75,7 +75,8 @@ def _told(name: str, value: Json) -> Json:
 
 def multifields(row: Args) -> list[Args]:
     return [
-        {name: values.text(one.get(name)) for name in ("typeId", "valueType", "value")} for one in inside(row.get("fm"))
+        {name: values.text(one.get(name)) for name in ("typeId", "valueType", "value")}
+        for one in rows_at(row.get("fm"))
     ]
 
 
@@ -92,7 +93,7 @@ def changed_multifields(fields: Args, there: Args) -> dict[str, Json]:
     wanted = fields.get("fm")
     if wanted is None or wanted == multifields(there):
         return {}
-    gone = {str(one["id"]): {**one, "value": ""} for one in inside(there.get("fm"))}
+    gone = {str(one["id"]): {**one, "value": ""} for one in rows_at(there.get("fm"))}
     return {"fm": {**gone, **{f"n{place}": one for place, one in enumerate(wanted)}}}
 
 
@@ -106,8 +107,8 @@ def adds_up(fields: Args) -> bool:
 
 def product_row(row: Args) -> Args:
     filled = {name: value for name, value in row.items() if value is not None}
-    return {**filled, "taxIncluded": values.letter(row.get("taxIncluded"))}
+    return {**filled, "taxIncluded": values.yes_or_no(row.get("taxIncluded"))}
 
 
-def told_product(row: Args) -> Args:
+def decode_product(row: Args) -> Args:
     return {name: told(row.get(name)) for name, told in _PRODUCT.items()}

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from b24migrate.bitrix.faults import of_code
+from b24migrate.bitrix.faults import code_error
 from b24migrate.entities.crm import (
     rest_close_dates,
     rest_custom_fields,
@@ -16,22 +16,22 @@ from b24migrate.entities.crm import (
     rest_late,
     rest_rules,
 )
-from b24migrate.entities.crm.rest_contents import of_clients
-from b24migrate.entities.crm.rest_field_codes import WISH, as_called, as_coded
-from b24migrate.entities.crm.rest_times import floor_now, keep_floor, raised
+from b24migrate.entities.crm.rest_contents import client_records
+from b24migrate.entities.crm.rest_field_codes import WISH, decode_names, encode_names
+from b24migrate.entities.crm.rest_times import floor_now, keep_floor, raise_times
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
-from b24migrate.targets.rest.box import Box, by_the_dozen, inside
-from b24migrate.targets.rest.field_methods import older
+from b24migrate.targets.rest.box import Box, in_chunks, rows_at
+from b24migrate.targets.rest.field_methods import older_methods
 from b24migrate.targets.rest.fields import FieldMethods
-from b24migrate.targets.rest.writer import STAMP, Known, Made, Writer
+from b24migrate.targets.rest.writer import STAMP, CreateResult, Known, Writer
 
 FIRST_SMART_TYPE = 128
 
 
-def related(box: Box, number: str, items: Sequence[Item]) -> None:
+def add_relations(box: Box, number: str, items: Sequence[Item]) -> None:
     """Makes the relations that these records need and the box does not have yet."""
     for parent in sorted({name.removeprefix("parentId") for item in items for name in item.fields if _is_parent(name)}):
         box.kept(f"{parent} above {number}", lambda parent=parent: _relate(box, parent, number), 3600.0)  # type: ignore[misc]
@@ -46,9 +46,9 @@ def _relate(box: Box, parent: str, child: str) -> bool:
     smart, side, other = (child, "parent", parent) if int(child) >= FIRST_SMART_TYPE else (parent, "child", child)
     about = _type(box, smart)
     relations = about.get("relations") or {"parent": [], "child": []}
-    if any(str(one.get("entityTypeId")) == other for one in inside(relations, side)):
+    if any(str(one.get("entityTypeId")) == other for one in rows_at(relations, side)):
         return True
-    wanted = {name: [_spelled(one) for one in inside(relations, name)] for name in ("parent", "child")}
+    wanted = {name: [_encode_flags(one) for one in rows_at(relations, name)] for name in ("parent", "child")}
     wanted[side].append({"entityTypeId": other, "isChildrenListEnabled": "true"})
     box.call("crm.type.update", {"id": about["id"], "fields": {"relations": wanted}})
     return True
@@ -63,7 +63,7 @@ def _type(box: Box, number: str) -> Mapping[str, Json]:
     raise Permanent(say("target.no_smart_process", number=number), code="TYPE_NOT_FOUND")
 
 
-def _spelled(one: Args) -> Args:
+def _encode_flags(one: Args) -> Args:
     """Inside relations flags are the words true and false."""
     return {
         "entityTypeId": one["entityTypeId"],
@@ -98,58 +98,60 @@ class Kind:
 
     # ------------------------------------------------------------ creating
 
-    def create(self, box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    def create(self, box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
         for number, some in groupby(items, self.of):
-            for few in by_the_dozen(some, AT_ONCE):
+            for few in in_chunks(some, AT_ONCE):
                 yield from self._imported(box, number, few)
 
-    def _imported(self, box: Box, number: str, items: Sequence[Item]) -> Iterator[Made]:
-        related(box, number, items)
+    def _imported(self, box: Box, number: str, items: Sequence[Item]) -> Iterator[CreateResult]:
+        add_relations(box, number, items)
         floor = floor_now(box, number)
         keep_floor(box, number, floor)
         while items:
             made = self._call(box, number, items, floor)
             refused = {one.key for one in made if one.error is not None and one.error.code == NOT_VALID}
             newest = floor_now(box, number) if refused else floor
-            if newest <= self._reached(items, made, floor):
+            if newest <= self._raise_floor(items, made, floor):
                 refused = set()  # nobody made anything in between: they are refused for what they are
             yield from (one for one in made if one.key not in refused)
             items, floor = [item for item in items if item.key in refused], newest
 
-    def _call(self, box: Box, number: str, items: Sequence[Item], floor: datetime) -> list[Made]:
+    def _call(self, box: Box, number: str, items: Sequence[Item], floor: datetime) -> list[CreateResult]:
         data, times = [], {}
         for item in items:
-            times[item.key], floor = raised(item.fields, floor)
-            fields = as_called(box, number, rest_fields.sent(box, self.stream, item.fields))
+            times[item.key], floor = raise_times(item.fields, floor)
+            fields = encode_names(box, number, rest_fields.encode_fields(box, self.stream, item.fields))
             data.append(
                 {**fields, **rest_fields.old_multifields(item.fields), **times[item.key], **self.stamp(item.key)}
             )
-        rest_late.note(box, self.stream, number, items, times)
+        rest_late.note_raised(box, self.stream, number, items, times)
         said = box.call("crm.item.batchImport", {"entityTypeId": number, **WISH, "data": data})
-        return [self._made(item, answer) for item, answer in zip(items, inside(said, "items"), strict=True)]
+        return [self._decode_result(item, answer) for item, answer in zip(items, rows_at(said, "items"), strict=True)]
 
     @staticmethod
-    def _reached(items: Sequence[Item], made: Sequence[Made], floor: datetime) -> datetime:
+    def _raise_floor(items: Sequence[Item], made: Sequence[CreateResult], floor: datetime) -> datetime:
         """Of what we have made ourselves, the time that nothing may be older than."""
         for item, one in zip(items, made, strict=True):
-            floor = floor if one.error is not None else raised(item.fields, floor).floor
+            floor = floor if one.error is not None else raise_times(item.fields, floor).floor
         return floor
 
     @staticmethod
-    def _made(item: Item, answer: Args) -> Made:
+    def _decode_result(item: Item, answer: Args) -> CreateResult:
         if isinstance(answer.get("item"), Mapping):
-            return Made(item.key, str(answer["item"]["id"]))
+            return CreateResult(item.key, str(answer["item"]["id"]))
         text = str(answer.get("error_description") or "")
-        return Made(item.key, error=of_code(str(answer.get("error") or "EMPTY"), "crm.item.batchImport", text=text))
+        return CreateResult(
+            item.key, error=code_error(str(answer.get("error") or "EMPTY"), "crm.item.batchImport", text=text)
+        )
 
     def find(self, box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
         found: dict[str, str] = {}
         name = "originId" if self.number else "xmlId"
         for number in {str(trace) for trace in begun.values()}:
-            for keys in by_the_dozen(key for key, trace in begun.items() if str(trace) == number):
+            for keys in in_chunks(key for key, trace in begun.items() if str(trace) == number):
                 own = {"originatorId": STAMP} if self.number else {}
                 asked = {"entityTypeId": number, "select": ["id", name], "filter": {**own, f"@{name}": keys}}
-                rows = inside(box.question("crm.item.list", asked), "items")
+                rows = rows_at(box.question("crm.item.list", asked), "items")
                 found |= {str(row[name]): str(row["id"]) for row in rows if row.get(name) in keys}
         return found
 
@@ -160,9 +162,9 @@ class Kind:
         is put right."""
         if item.fields.get("productRows"):
             self._set_rows(box, known, item)
-        if (box.close_dates or item.fields.get("productRows")) and rest_close_dates.closes(box, item.fields):
+        if (box.close_dates or item.fields.get("productRows")) and rest_close_dates.is_final(box, item.fields):
             number = self.of(item)
-            if rest_close_dates.overwrites(box, number, known.target_id, item.fields):
+            if rest_close_dates.overwrites_date(box, number, known.target_id, item.fields):
                 rest_close_dates.close(box, number, known.target_id, item.fields)
 
     def _set_rows(self, box: Box, known: Known, item: Item) -> None:
@@ -173,16 +175,16 @@ class Kind:
     def update(self, box: Box, known: Known, item: Item) -> None:
         """Product rows are left alone where they are the same: setting them changes the sum as well."""
         number = self.of(item)
-        related(box, number, [item])
+        add_relations(box, number, [item])
         there = self._rows_of(box, {"": known}).get(known.target_id, {})
-        fields = as_called(box, number, rest_fields.sent(box, self.stream, item.fields))
+        fields = encode_names(box, number, rest_fields.encode_fields(box, self.stream, item.fields))
         fields |= {**self.stamp(item.key), **rest_fields.changed_multifields(item.fields, there)}
         if rest_fields.adds_up(item.fields):
             fields.pop("opportunity", None)
         moves = bool(fields.get("stageId")) and fields["stageId"] != there.get("stageId")
         rest_late.note_update(box, self.stream, number, item, there, moves=moves)
         box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **WISH, "fields": fields})
-        if moves and rest_close_dates.closes(box, item.fields):
+        if moves and rest_close_dates.is_final(box, item.fields):
             rest_close_dates.close(box, number, known.target_id, item.fields)
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])
@@ -194,15 +196,15 @@ class Kind:
     def read(self, box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
         rows = self._rows_of(box, wanted)
         there = {key: one for key, one in wanted.items() if one.target_id in rows}
-        told = {key: self._told(box, rows[one.target_id]) for key, one in there.items()}
+        told = {key: self._decode(box, rows[one.target_id]) for key, one in there.items()}
         products = self._products(box, list(there.values()))
         return {
             key: {**told[key], "productRows": mine} if self.rows_of(str(one.trace)) else told[key]
             for (key, one), mine in zip(there.items(), products, strict=True)
         }
 
-    def _told(self, box: Box, row: Args) -> Args:
-        told = rest_fields.told(box, self.stream, row)
+    def _decode(self, box: Box, row: Args) -> Args:
+        told = rest_fields.decode_fields(box, self.stream, row)
         return told if int(told.get("categoryId") or 0) >= self._first_pipeline else {**told, "categoryId": None}
 
     def _rows_of(self, box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -213,7 +215,7 @@ class Kind:
             asked = {"entityTypeId": number, **WISH, "select": ["*", "UF_*"], "filter": {"@id": ids}}
             asked["order"] = {"id": "ASC"}
             rows = box.pages("crm.item.list", asked, "items")
-            found |= {str(row["id"]): as_coded(box, number, row) for row in rows}
+            found |= {str(row["id"]): decode_names(box, number, row) for row in rows}
         return found
 
     def _products(self, box: Box, wanted: Sequence[Known]) -> list[list[Args]]:
@@ -224,7 +226,7 @@ class Kind:
             if kind
         ]
         said = iter(box.lists(asked, "productRows"))
-        return [[rest_fields.told_product(row) for row in next(said)] if kind else [] for kind in kinds]
+        return [[rest_fields.decode_product(row) for row in next(said)] if kind else [] for kind in kinds]
 
     def delete(self, box: Box, known: Known) -> None:
         box.call("crm.item.delete", {"entityTypeId": known.trace, "id": known.target_id})
@@ -245,14 +247,14 @@ def writer(kind: Kind, custom_fields: FieldMethods) -> Writer:
         restless=frozenset({"updatedTime", "updatedBy", "lastActivityTime", "lastActivityBy", "lastCommunicationTime"}),
         serial=True,
         rules=rest_rules.rules_of(kind.stream, kind.number),
-        inside=partial(of_clients, stream=kind.stream),
+        inside=partial(client_records, stream=kind.stream),
         custom_fields=custom_fields,
     )
 
 
 WRITERS = (
-    writer(Kind("crm_companies", "4"), older("crm.company.userfield", rest_field_codes.forget)),
-    writer(Kind("crm_contacts", "3"), older("crm.contact.userfield", rest_field_codes.forget)),
-    writer(Kind("crm_deals", "2", "D", numbered_from=0), older("crm.deal.userfield", rest_field_codes.forget)),
+    writer(Kind("crm_companies", "4"), older_methods("crm.company.userfield", rest_field_codes.forget)),
+    writer(Kind("crm_contacts", "3"), older_methods("crm.contact.userfield", rest_field_codes.forget)),
+    writer(Kind("crm_deals", "2", "D", numbered_from=0), older_methods("crm.deal.userfield", rest_field_codes.forget)),
     writer(Kind("crm_spitems"), rest_custom_fields.METHODS),
 )

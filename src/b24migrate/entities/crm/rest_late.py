@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from b24migrate.entities.crm.rest_structure import numbers
-from b24migrate.entities.crm.rest_times import LONG_AGO, changed, first_floor, raised
+from b24migrate.entities.crm.rest_times import LONG_AGO, changed_names, first_floor, raise_times
 from b24migrate.model.fidelity import KEY, Draft
 from b24migrate.model.records import Args, Item
 from b24migrate.ports import NATIVE, RegisterRow
@@ -14,16 +14,18 @@ from b24migrate.targets.rest.box import Box
 from b24migrate.targets.rest.values import utc
 
 
-def note(box: Box, stream: str, number: str, items: Sequence[Item], sent: Mapping[str, Mapping[str, str]]) -> None:
+def note_raised(
+    box: Box, stream: str, number: str, items: Sequence[Item], sent: Mapping[str, Mapping[str, str]]
+) -> None:
     """Before they leave."""
-    _note(box, stream, number, items, {item.key: changed(item.fields, sent[item.key]) for item in items})
+    _note(box, stream, number, items, {item.key: changed_names(item.fields, sent[item.key]) for item in items})
 
 
 def note_update(box: Box, stream: str, number: str, item: Item, there: Args, *, moves: bool) -> None:
     """A change takes no times along, and the box itself says who put a record into another stage, and when."""
     has = {name: str(utc(there[name])) for name in ("createdTime", "movedTime") if there.get(name)}
-    foretold = raised(item.fields, first_floor(box, number)).times
-    differ = changed(item.fields, {**foretold, **has, **({"movedTime": ""} if moves else {})})
+    foretold = raise_times(item.fields, first_floor(box, number)).times
+    differ = changed_names(item.fields, {**foretold, **has, **({"movedTime": ""} if moves else {})})
     mover = item.fields.get("movedBy")
     if mover and (moves or str(mover) != str(there.get("movedBy"))):
         differ.append("movedBy")
@@ -33,8 +35,10 @@ def note_update(box: Box, stream: str, number: str, item: Item, there: Args, *, 
 def _note(box: Box, stream: str, number: str, items: Sequence[Item], differ: Mapping[str, list[str]]) -> None:
     """Who is in his turn now may have been late before: what an undo took back goes once more."""
     floor = first_floor(box, number)
-    late = {one.key for one in items if differ[one.key] != changed(one.fields, raised(one.fields, floor).times)}
-    noted = differ if _some(box, stream) else late
+    late = {
+        one.key for one in items if differ[one.key] != changed_names(one.fields, raise_times(one.fields, floor).times)
+    }
+    noted = differ if _has_notes(box, stream) else late
     if noted:
         traces = {key: differ[key] if key in late else None for key in noted}
         box.store.write(
@@ -45,25 +49,25 @@ def _note(box: Box, stream: str, number: str, items: Sequence[Item], differ: Map
 
 def is_raised(box: Box, stream: str, number: str, name: str, draft: Draft) -> bool:
     """Whether the box has or will have another time of this name."""
-    names = _noted(box, stream, draft)
+    names = _find_note(box, stream, draft)
     if names is not None:
         return name in names
     kind = number or box.kept("numbers", lambda: numbers(box)).get(str(draft.get("entityTypeId")), "")
     floor = first_floor(box, kind) if kind else LONG_AGO  # nothing is there of a smart process that is not there
-    return name in changed(draft, raised(draft, floor).times)
+    return name in changed_names(draft, raise_times(draft, floor).times)
 
 
 def is_moved(box: Box, stream: str, draft: Draft) -> bool:
     """Whether the box takes somebody else for who put it into its stage."""
-    return "movedBy" in (_noted(box, stream, draft) or ())
+    return "movedBy" in (_find_note(box, stream, draft) or ())
 
 
-def _noted(box: Box, stream: str, draft: Draft) -> list[str] | None:
-    row = box.store.read(NATIVE, _row(stream, str(draft.get(KEY)))) if _some(box, stream) else None
+def _find_note(box: Box, stream: str, draft: Draft) -> list[str] | None:
+    row = box.store.read(NATIVE, _row(stream, str(draft.get(KEY)))) if _has_notes(box, stream) else None
     return row.values.get("Trace") if row else None
 
 
-def _some(box: Box, stream: str) -> bool:
+def _has_notes(box: Box, stream: str) -> bool:
     """Whether there are any: hardly ever, and then nothing more needs to be asked."""
     return box.kept(_mark(stream), lambda: bool(box.store.some_rows(NATIVE, _row(stream, ""), "", 1)))
 

@@ -46,7 +46,7 @@ def _names_records(value: Json) -> bool:
     return isinstance(value, str) and LINK.search(value) is not None
 
 
-def another_sum(draft: Draft) -> bool:
+def has_another_sum(draft: Draft) -> bool:
     if not has_rows(draft) or draft.get("isManualOpportunity"):
         return False
     rows = draft["productRows"]
@@ -72,10 +72,10 @@ def rules_of(stream: str, number: str) -> Rules:
 
         def changed_by(draft: Draft) -> bool:
             """Whether that comes to pass depends on what has arrived by then."""
-            return later(draft) or nobody(box, draft, "updatedBy")
+            return later(draft) or names_nobody(box, draft, "updatedBy")
 
         def moved_by(draft: Draft) -> bool:
-            return nobody(box, draft, "movedBy") or is_moved(box, stream, draft)
+            return names_nobody(box, draft, "movedBy") or is_moved(box, stream, draft)
 
         lost = Keeping.APPROXIMATED
         return [
@@ -86,12 +86,18 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "categoryId", lost, GONE, lambda draft: no_pipeline(box, number, draft)),
             Rule(stream, "stageId", lost, GONE, lambda draft: no_stage(box, number, draft)),
             Rule(stream, "movedBy", lost, NOBODY, moved_by),
-            *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
-            Rule(stream, "opportunity", lost, SUM, another_sum),
+            *(
+                Rule(stream, one, lost, FIRST, partial(has_another_first, box, one, many, to))
+                for one, many, to in CLIENTS
+            ),
+            Rule(stream, "opportunity", lost, SUM, has_another_sum),
             *(() if box.close_dates else [Rule(stream, "closedate", lost, CLOSED, running=lambda: closed_today)]),
             Rule(stream, "", Keeping.TRANSFORMED, TOLD, lambda _: True),
             Rule(stream, "", Keeping.TRANSFORMED, STARTED, later),
-            *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),
+            *(
+                Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(is_present, name))
+                for name in stamp_fields(number)
+            ),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
             Rule(stream, "revenue", lost, NOUGHT, lambda draft: "revenue" in draft and draft["revenue"] is None),
             Rule(stream, "UF_*", Keeping.TRANSFORMED, COPIED, among=lambda name: name in box.codes_of(stream, "file")),
@@ -100,13 +106,13 @@ def rules_of(stream: str, number: str) -> Rules:
     return rules
 
 
-def nobody(box: Box, draft: Draft, name: str) -> bool:
+def names_nobody(box: Box, draft: Draft, name: str) -> bool:
     """Whether the source names somebody who is not to be found, or nobody."""
     who = draft.get(name)
     return name in draft and (who in EMPTY or not box.staged(PEOPLE, str(who)))
 
 
-def another_first(box: Box, one: str, many: str, to: str, draft: Draft) -> bool:
+def has_another_first(box: Box, one: str, many: str, to: str, draft: Draft) -> bool:
     """Whether the first is gone, and there are others."""
     first = draft.get(one)
     if first not in EMPTY and box.staged(to, str(first)):
@@ -128,10 +134,10 @@ def no_stage(box: Box, number: str, draft: Draft) -> bool:
     return stage not in EMPTY and not box.staged("crm_stages", f"{stages}:{stage}")
 
 
-def stamps(number: str) -> tuple[str, ...]:
+def stamp_fields(number: str) -> tuple[str, ...]:
     return ("originatorId", "originId") if number else ("xmlId",)
 
 
-def told(name: str, draft: Draft) -> bool:
+def is_present(name: str, draft: Draft) -> bool:
     """Whether the source says anything there, be it that there is nothing."""
     return name in draft

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from b24migrate.entities.crm.rest_contents import has_records, in_stages
+from b24migrate.entities.crm.rest_contents import has_records, stage_contents
 from b24migrate.entities.crm.rest_structure import PIPELINES, TYPES
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.create import attempt
-from b24migrate.targets.rest.journal import Memory, State
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.create import create_one
+from b24migrate.targets.rest.journal import Journal, State
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 OF_STAGE = (
     Column("ENTITY_ID", "ENTITY_ID"),
@@ -45,12 +45,12 @@ SUCCESSFUL = frozenset({"WON", "SUCCESS"})
 
 def stages(box: Box, dictionaries: Sequence[str]) -> list[Args]:
     asked = [Command("crm.status.list", {"filter": {"ENTITY_ID": one}}) for one in dictionaries]
-    return [row for said in box.questions(asked) for row in inside(said)]
+    return [row for said in box.questions(asked) for row in rows_at(said)]
 
 
 def our_dictionaries(box: Box) -> set[str]:
     """Those of the pipelines that we made, or of whose smart process."""
-    memory = Memory(box.store)
+    memory = Journal(box.store)
     types = {one.target_id for some in memory.walk(TYPES.stream) for one in some if _is_made(one.state)}
     known = (one for some in memory.walk(PIPELINES.stream) for one in some if isinstance(one.trace, Mapping))
     kinds = ((str(one.trace["type"]), one) for one in known if one.target_id)
@@ -65,7 +65,7 @@ def _is_made(state: State) -> bool:
     return state in (State.MADE, State.DONE)
 
 
-def add_stages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_stages(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     there = stages(box, sorted({str(item.fields["ENTITY_ID"]) for item in items}))
     ours = our_dictionaries(box)
     for item in items:
@@ -74,11 +74,11 @@ def add_stages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
         if found is None:
             make_room(box, there, item.fields)
             sent = behind_success(there, item.fields)
-            yield attempt(box, item, "crm.status.add", lambda _, sent=sent: {"fields": sent}, str)  # type: ignore[misc]
+            yield create_one(box, item, "crm.status.add", lambda _, sent=sent: {"fields": sent}, str)  # type: ignore[misc]
         elif own:
             yield take_over(box, item, found)
         else:
-            yield Made(item.key, str(found["ID"]), linked=True)
+            yield CreateResult(item.key, str(found["ID"]), linked=True)
 
 
 def same_stage(there: Sequence[Args], fields: Args, *, by_name: bool = True) -> Args | None:
@@ -97,12 +97,12 @@ def successes(there: Sequence[Args], fields: Args) -> list[Args]:
     return [one for one in there if one.get("ENTITY_ID") == fields["ENTITY_ID"] and one.get("SEMANTICS") == WON]
 
 
-def take_over(box: Box, item: Item, found: Args) -> Made:
+def take_over(box: Box, item: Item, found: Args) -> CreateResult:
     try:
         update_stage(box, Known(str(found["ID"])), item)
     except Permanent as error:
-        return Made(item.key, error=error)
-    return Made(item.key, str(found["ID"]))
+        return CreateResult(item.key, error=error)
+    return CreateResult(item.key, str(found["ID"]))
 
 
 def make_room(box: Box, there: list[Args], fields: Args) -> None:
@@ -122,7 +122,7 @@ def make_room(box: Box, there: list[Args], fields: Args) -> None:
 
 def behind_success(there: Sequence[Args], fields: Args) -> Args:
     """A failed end must come behind the successful one; its own place is given back at the end."""
-    sent = values.written(OF_STAGE, fields)
+    sent = values.encode_columns(OF_STAGE, fields)
     if sent.get("SEMANTICS") == LOST:
         sent["SORT"] = max([_sort(sent), *(_sort(one) + 1 for one in successes(there, fields))])
     return sent
@@ -145,7 +145,7 @@ def find_stages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def update_stage(box: Box, known: Known, item: Item) -> None:
-    sent = values.written(OF_STAGE, item.fields)
+    sent = values.encode_columns(OF_STAGE, item.fields)
     fields = {name: sent[name] for name in CHANGEABLE if name in sent}
     box.call("crm.status.update", {"id": known.target_id, "fields": fields})
 
@@ -153,7 +153,11 @@ def update_stage(box: Box, known: Known, item: Item) -> None:
 def read_stages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     there = stages(box, sorted({str(one.trace["ENTITY_ID"]) for one in wanted.values()}))
     rows = {str(row["ID"]): row for row in there}
-    return {key: values.told(OF_STAGE, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+    return {
+        key: values.decode_columns(OF_STAGE, rows[one.target_id])
+        for key, one in wanted.items()
+        if one.target_id in rows
+    }
 
 
 def put_in_order(box: Box, some: Mapping[str, Known]) -> None:
@@ -166,7 +170,7 @@ def put_in_order(box: Box, some: Mapping[str, Known]) -> None:
         wanted, row = values.whole(one.trace.get("SORT")), there.get(one.target_id)
         if row is not None and wanted is not None and _sort(row) != wanted:
             box.call("crm.status.update", {"id": one.target_id, "fields": {"SORT": wanted}})
-    known = {one.target_id for few in Memory(box.store).walk(STAGES.stream) for one in few}
+    known = {one.target_id for few in Journal(box.store).walk(STAGES.stream) for one in few}
     for number, row in there.items():
         code = str(row["STATUS_ID"]).rpartition(":")[2]
         if number not in known and code in USUAL and not has_records(box, row):
@@ -194,7 +198,7 @@ STAGES = Writer(
     read=read_stages,
     at_last=put_in_order,
     delete=delete_stage,
-    inside=in_stages,
+    inside=stage_contents,
 )
 
 WRITERS = (STAGES,)

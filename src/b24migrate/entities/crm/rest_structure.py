@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from b24migrate.entities.crm.rest_contents import in_pipelines, in_types
+from b24migrate.entities.crm.rest_contents import pipeline_contents, type_contents
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.contents import beginning
-from b24migrate.targets.rest.create import attempt
-from b24migrate.targets.rest.journal import Memory
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.contents import keys_with_prefix
+from b24migrate.targets.rest.create import create_one
+from b24migrate.targets.rest.journal import Journal
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 LIST = "bizproc.workflow.template.list"
 ON_CHANGE = 2
 FIX = say("check.automation_fix")
 
 
-def examined(box: Box) -> TargetCheck | None:
+def check_automation(box: Box) -> TargetCheck | None:
     """None where none start, or the webhook may not ask. Robots are shown by no method."""
     asked = {"SELECT": ["ID", "AUTO_EXECUTE"], "FILTER": {"MODULE_ID": "crm"}}
     try:
-        ours = beginning(box, "workflow_templates")
+        ours = keys_with_prefix(box, "workflow_templates")
         starts = [row for row in box.pages(LIST, asked) if (values.whole(row.get("AUTO_EXECUTE")) or 0) & ON_CHANGE]
     except MigrationError:
         return None
@@ -47,18 +47,18 @@ TAKEN = ("BX_INVALID_VALUE", "INVALID_ARG_VALUE")
 
 def switches(fields: Args) -> dict[str, str]:
     names = (name for name in fields if name.startswith("is") and name.endswith("Enabled"))
-    return {name: values.letter(fields[name]) for name in names}
+    return {name: values.yes_or_no(fields[name]) for name in names}
 
 
 def types(box: Box) -> list[Args]:
     return list(box.pages("crm.type.list", {"order": {"id": "ASC"}}, "types"))
 
 
-def add_types(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_types(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     there = {str(row["title"]): str(row["entityTypeId"]) for row in types(box)}
     for item in items:
         title = str(item.fields.get("title"))
-        yield Made(item.key, there[title], linked=True) if title in there else add_type(box, item)
+        yield CreateResult(item.key, there[title], linked=True) if title in there else add_type(box, item)
 
 
 def existing_types(box: Box, items: Sequence[Item]) -> dict[str, str]:
@@ -66,14 +66,14 @@ def existing_types(box: Box, items: Sequence[Item]) -> dict[str, str]:
     return {item.key: there[str(item.fields.get("title"))] for item in items if str(item.fields.get("title")) in there}
 
 
-def add_type(box: Box, item: Item) -> Made:
+def add_type(box: Box, item: Item) -> CreateResult:
     """Under the source's own number, unless the box has given it away."""
     wished = {"title": item.fields.get("title"), "code": item.fields.get("code") or "", **switches(item.fields)}
     numbered = {**wished, "entityTypeId": item.fields.get("entityTypeId")}
-    made = attempt(box, item, "crm.type.add", lambda _: {"fields": numbered}, new_type)
+    made = create_one(box, item, "crm.type.add", lambda _: {"fields": numbered}, new_type)
     if made.error is None or made.error.code not in TAKEN:
         return made
-    return attempt(box, item, "crm.type.add", lambda _: {"fields": wished}, new_type)
+    return create_one(box, item, "crm.type.add", lambda _: {"fields": wished}, new_type)
 
 
 def new_type(said: Json) -> str:
@@ -88,7 +88,7 @@ def find_types(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def numbers(box: Box) -> dict[str, str]:
     """What became of the source's smart processes: its number of each, and the box's."""
-    known = (one for some in Memory(box.store).walk(TYPES.stream) for one in some)
+    known = (one for some in Journal(box.store).walk(TYPES.stream) for one in some)
     return {str(one.trace[1]): one.target_id for one in known if one.target_id}
 
 
@@ -106,10 +106,10 @@ def update_type(box: Box, known: Known, item: Item) -> None:
 
 def read_types(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     rows = {str(row["entityTypeId"]): row for row in types(box)}
-    return {key: told_type(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+    return {key: decode_type(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
 
 
-def told_type(row: Args) -> Args:
+def decode_type(row: Args) -> Args:
     flags = {name: values.flag(value) for name, value in row.items() if name.startswith("is")}
     return {**flags, "title": row.get("title"), "entityTypeId": str(row["entityTypeId"]), "code": row.get("code")}
 
@@ -125,8 +125,8 @@ TYPES = Writer(
     update=update_type,
     read=read_types,
     delete=lambda box, known: box.call("crm.type.delete", {"id": own_id(box, known.target_id)}),
-    inside=in_types,
-    check=examined,
+    inside=type_contents,
+    check=check_automation,
 )
 
 
@@ -135,15 +135,15 @@ TYPES = Writer(
 OF_PIPELINE = (
     Column("name", "name"),
     Column("sort", "sort", lambda value: value or 500, values.whole),
-    Column("isDefault", "isDefault", values.letter, values.flag),
+    Column("isDefault", "isDefault", values.yes_or_no, values.flag),
 )
 
 
 def pipelines(box: Box, number: str) -> list[Args]:
-    return list(inside(box.question("crm.category.list", {"entityTypeId": number}), "categories"))
+    return list(rows_at(box.question("crm.category.list", {"entityTypeId": number}), "categories"))
 
 
-def add_pipelines(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_pipelines(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """One of the same name is linked, and so is the first of deals, contacts and companies. That of a smart process
     takes the source's name: a type has one from the beginning."""
     for item in items:
@@ -151,10 +151,10 @@ def add_pipelines(box: Box, items: Sequence[Item]) -> Iterator[Made]:
         there = pipelines(box, number)
         found = same_pipeline(there, item.fields, number)
         if found is not None:
-            yield Made(item.key, str(found["id"]), linked=True)
+            yield CreateResult(item.key, str(found["id"]), linked=True)
         else:
-            asked = {"entityTypeId": number, "fields": values.written(OF_PIPELINE, item.fields)}
-            yield attempt(box, item, "crm.category.add", lambda _, asked=asked: asked, new_pipeline)  # type: ignore[misc]
+            asked = {"entityTypeId": number, "fields": values.encode_columns(OF_PIPELINE, item.fields)}
+            yield create_one(box, item, "crm.category.add", lambda _, asked=asked: asked, new_pipeline)  # type: ignore[misc]
 
 
 def existing_pipelines(box: Box, items: Sequence[Item]) -> dict[str, str]:
@@ -184,7 +184,7 @@ def find_pipelines(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def update_pipeline(box: Box, known: Known, item: Item) -> None:
     asked = {"entityTypeId": item.fields["entityTypeId"], "id": known.target_id}
-    box.call("crm.category.update", {**asked, "fields": values.written(OF_PIPELINE, item.fields)})
+    box.call("crm.category.update", {**asked, "fields": values.encode_columns(OF_PIPELINE, item.fields)})
 
 
 def read_pipelines(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -194,11 +194,11 @@ def read_pipelines(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
         (number, str(row["id"])): row
         for number, said in zip(numbers, box.questions(asked), strict=True)
         if said is not None
-        for row in inside(said, "categories")
+        for row in rows_at(said, "categories")
     }
     places = {key: (str(one.trace["type"]), one.target_id) for key, one in wanted.items()}
     return {
-        key: {**values.told(OF_PIPELINE, rows[place]), "entityTypeId": place[0]}
+        key: {**values.decode_columns(OF_PIPELINE, rows[place]), "entityTypeId": place[0]}
         for key, place in places.items()
         if place in rows
     }
@@ -219,7 +219,7 @@ PIPELINES = Writer(
     update=update_pipeline,
     read=read_pipelines,
     delete=delete_pipeline,
-    inside=in_pipelines,
+    inside=pipeline_contents,
 )
 
 WRITERS = (TYPES, PIPELINES)

@@ -13,10 +13,10 @@ from b24migrate.entities.codes import (
     DEAL,
     STAGE_CODES,
     crm_code,
-    known_as,
+    dictionary_entry,
     pipeline,
     record_of,
-    stages_of,
+    stage_dictionary,
     type_id,
 )
 from b24migrate.entities.crm.reader import (
@@ -24,14 +24,14 @@ from b24migrate.entities.crm.reader import (
     MODERN,
     MULTIFIELDS,
     by_id,
+    drop_tokens,
     emails,
     files_of,
     items,
-    lasting,
     legacy,
     legacy_contacts,
     legacy_deals,
-    modern,
+    modern_names,
     multifields,
     product_rows,
     refetch_items,
@@ -39,8 +39,8 @@ from b24migrate.entities.crm.reader import (
     refetch_smart_items,
     smart_items,
 )
-from b24migrate.entities.custom_fields import listed, of_types
-from b24migrate.entities.readers import either
+from b24migrate.entities.custom_fields import list_fields, type_fields
+from b24migrate.entities.readers import fetch_either
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.records import Args, Json, Table
@@ -56,7 +56,7 @@ from b24migrate.model.streams import (
     Mention,
     Policy,
     Resolve,
-    Seen,
+    SourceRecord,
     Stream,
     Take,
     days,
@@ -72,13 +72,13 @@ UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
 
 
-def kind_of(seen: Seen, number: int) -> int:
+def kind_of(seen: SourceRecord, number: int) -> int:
     """The type of an item: of a smart process it stands in its id."""
     return number or int(seen.parent)
 
 
 def category(number: int) -> Code:
-    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+    def code(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
         kind = kind_of(seen, number)
         if value in (None, "") or (kind != DEAL and str(value) == "0"):
             return None
@@ -90,15 +90,17 @@ def category(number: int) -> Code:
 def stage(number: int) -> Code:
     """By what the target calls it, were it there already under the same name."""
 
-    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+    def code(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
         if value in (None, ""):
             return None
-        return resolve(STAGE_CODES, f"{stages_of(kind_of(seen, number), seen.payload.get('categoryId'))}:{value}")
+        return resolve(
+            STAGE_CODES, f"{stage_dictionary(kind_of(seen, number), seen.payload.get('categoryId'))}:{value}"
+        )
 
     return code
 
 
-def parents(seen: Seen) -> Args:
+def parents(seen: SourceRecord) -> Args:
     return {
         name: value
         for name, value in seen.payload.items()
@@ -106,7 +108,7 @@ def parents(seen: Seen) -> Args:
     }
 
 
-def parent(_: Seen, pair: Json, resolve: Resolve) -> Args:
+def parent(_: SourceRecord, pair: Json, resolve: Resolve) -> Args:
     """Both sides: the parent's type in the name, and the parent itself."""
     name, value = pair
     number = int(name.removeprefix("parentId"))
@@ -116,7 +118,7 @@ def parent(_: Seen, pair: Json, resolve: Resolve) -> Args:
 
 
 def picture(name: str) -> Take:
-    def take(seen: Seen) -> Json:
+    def take(seen: SourceRecord) -> Json:
         if name not in seen.payload:
             return ABSENT
         return [ref.key for ref in files_of(seen) if ref.key in set(keys_in(seen.payload[name]))]
@@ -129,12 +131,12 @@ def keys_in(value: Json) -> Iterable[str]:
     return (f"{FILE_KIND}:{one['id']}" for one in many if isinstance(one, dict) and one.get("id"))
 
 
-def linked(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
+def link_field(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
     """A link to another record of the CRM: required where the source has it, dropped where it has it no longer."""
-    return Field(name, kind, take=told(name), to=to, policy=Policy.EXISTING)
+    return Field(name, kind, take=take_bound(name), to=to, policy=Policy.EXISTING)
 
 
-def told(name: str) -> Take:
+def take_bound(name: str) -> Take:
     """By the record itself, or by another method where the record tells the first one only."""
     return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
 
@@ -151,15 +153,15 @@ EVERY = (
     *times("createdTime", "updatedTime", "movedTime"),
     *flags("opened"),
     Field("comments", Kind.RICH),
-    Field("sourceId", Kind.CODED, code=known_as("SOURCE"), names=("crm_stages",)),
+    Field("sourceId", Kind.CODED, code=dictionary_entry("SOURCE"), names=("crm_stages",)),
     Field("sourceDescription", Kind.RICH, beyond=True),
     *texts("originatorId", "originId", "xmlId", beyond=True),
     *texts("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm", beyond=True),
 )
 CLIENTS = (
-    linked("companyId", "crm_companies", Kind.REF),
-    replace(linked("contactId", "crm_contacts", Kind.REF), beyond=True),
-    linked("contactIds", "crm_contacts"),
+    link_field("companyId", "crm_companies", Kind.REF),
+    replace(link_field("contactId", "crm_contacts", Kind.REF), beyond=True),
+    link_field("contactIds", "crm_contacts"),
 )
 MONEY = (
     Field("opportunity", Kind.NUMBER),
@@ -178,16 +180,16 @@ def in_category(number: int) -> Field:
     return Field("categoryId", Kind.CODED, code=category(number), names=("crm_categories",), policy=Policy.REQUIRE)
 
 
-def placed(number: int) -> tuple[Field, ...]:
+def place_fields(number: int) -> tuple[Field, ...]:
     staged = Field("stageId", Kind.CODED, code=stage(number), names=("crm_stages",), policy=Policy.REQUIRE)
     return in_category(number), staged
 
 
-def typed(name: str, dictionary: str) -> Field:
-    return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",), beyond=True)
+def type_field(name: str, dictionary: str) -> Field:
+    return Field(name, Kind.CODED, code=dictionary_entry(dictionary), names=("crm_stages",), beyond=True)
 
 
-def family(
+def item_stream(
     name: str,
     table: str,
     *,
@@ -196,7 +198,7 @@ def family(
     page: str,
     fields: tuple[Field, ...],
     title: tuple[str, ...] = ("title", "TITLE"),
-    exclude: Callable[[Seen], str | None] | None = None,
+    exclude: Callable[[SourceRecord], str | None] | None = None,
 ) -> Stream:
     """A kind of record that every portal has."""
     return Stream(
@@ -207,11 +209,11 @@ def family(
         stamp="createdTime",
         hashed=True,
         volatile=VOLATILE,
-        lasting=lasting,
-        view=modern,
+        lasting=drop_tokens,
+        view=modern_names,
         files=lambda seen: files_of(seen, number),
         exclude=exclude,
-        fetch=either(refetch_items(number), refetch_legacy(fallback)),
+        fetch=fetch_either(refetch_items(number), refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
         covered=("companyId", "companyIds", "contactIds"),
         custom_prefix=UF,
@@ -221,7 +223,7 @@ def family(
     )
 
 
-crm_companies = family(
+crm_companies = item_stream(
     "crm_companies",
     "CrmCompanies",
     number=COMPANY,
@@ -232,9 +234,9 @@ crm_companies = family(
         *EVERY,
         in_category(COMPANY),
         Field("fm", Kind.AS_IS, take=multifields),
-        typed("typeId", "COMPANY_TYPE"),
-        typed("industry", "INDUSTRY"),
-        typed("employees", "EMPLOYEES"),
+        type_field("typeId", "COMPANY_TYPE"),
+        type_field("industry", "INDUSTRY"),
+        type_field("employees", "EMPLOYEES"),
         Field("revenue", Kind.NUMBER, beyond=True),
         *texts("currencyId"),
         *texts("bankingDetails", beyond=True),
@@ -244,7 +246,7 @@ crm_companies = family(
     ),
 )
 
-crm_contacts = family(
+crm_contacts = item_stream(
     "crm_contacts",
     "CrmContacts",
     number=CONTACT,
@@ -255,12 +257,12 @@ crm_contacts = family(
         *texts("name", "lastName", "secondName"),
         *texts("post", beyond=True),
         *EVERY,
-        linked("companyId", "crm_companies", Kind.REF),
-        linked("companyIds", "crm_companies"),
+        link_field("companyId", "crm_companies", Kind.REF),
+        link_field("companyIds", "crm_companies"),
         in_category(CONTACT),
         Field("fm", Kind.AS_IS, take=multifields),
-        typed("honorific", "HONORIFIC"),
-        typed("typeId", "CONTACT_TYPE"),
+        type_field("honorific", "HONORIFIC"),
+        type_field("typeId", "CONTACT_TYPE"),
         Field("birthdate", Kind.DAY, beyond=True),
         *flags("export", beyond=True),
         Field("photo", Kind.FILE, take=picture("photo"), beyond=True),
@@ -269,13 +271,13 @@ crm_contacts = family(
 )
 
 
-def recurring_template(seen: Seen) -> str | None:
+def recurring_template(seen: SourceRecord) -> str | None:
     """`crm.item.list` shows the templates of recurring deals among the deals, `crm.deal.list` does not. On the box one
     would look like a deal (api-reference/crm/deals/recurring-deals)."""
     return RECURRING if flag(seen.payload.get("isRecurring")) else None
 
 
-crm_deals = family(
+crm_deals = item_stream(
     "crm_deals",
     "CrmDeals",
     number=DEAL,
@@ -286,17 +288,17 @@ crm_deals = family(
         *texts("title"),
         *EVERY,
         *CLIENTS,
-        *placed(DEAL),
+        *place_fields(DEAL),
         *MONEY,
         *flags("closed"),
-        typed("typeId", "DEAL_TYPE"),
+        type_field("typeId", "DEAL_TYPE"),
         Field("probability", Kind.NUMBER, beyond=True),
         LATER_PARENTS,
     ),
 )
 
 
-def smart_type(_: Seen, value: Json, resolve: Resolve) -> Json:
+def smart_type(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return type_id(int(value), resolve)
 
 
@@ -324,7 +326,7 @@ crm_spitems = Stream(
         *texts("title"),
         *EVERY,
         *CLIENTS,
-        *placed(0),
+        *place_fields(0),
         *MONEY,
         Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
         Field(
@@ -334,7 +336,7 @@ crm_spitems = Stream(
     stamp="createdTime",
     hashed=True,
     volatile=VOLATILE,
-    lasting=lasting,
+    lasting=drop_tokens,
     files=files_of,
     fetch=refetch_smart_items,
     mentions=(Mention(SMART_PAGE, link=True),),
@@ -347,7 +349,9 @@ crm_spitems = Stream(
 
 
 def entity(stream: Stream, method: str) -> Entity:
-    fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code, statuses=STAGE_CODES)
+    fields = CustomFields(
+        stream.name, "crm", list_fields(method), files=FILE_KIND, codes=crm_code, statuses=STAGE_CODES
+    )
     return Entity(
         name=stream.name,
         wire="crm",
@@ -374,7 +378,7 @@ ENTITIES = (
         custom_fields=CustomFields(
             "crm_spitems",
             "userfieldconfig",
-            of_types("crm_types"),
+            type_fields("crm_types"),
             files=FILE_KIND,
             codes=crm_code,
             statuses=STAGE_CODES,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from b24migrate.entities.codes import COMPANY, CONTACT, DEAL, SMART_INVOICE, dictionary, stage, type_id
-from b24migrate.entities.readers import id_of, one_by_one, row_in
-from b24migrate.model.answers import opened
+from b24migrate.entities.readers import fetch_one_by_one, id_of, row_in
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.streams import (
@@ -20,7 +20,7 @@ from b24migrate.model.streams import (
     Offset,
     Policy,
     Resolve,
-    Seen,
+    SourceRecord,
     Stream,
     flags,
     texts,
@@ -36,17 +36,17 @@ BY_ID = {"order": {"id": "ASC"}}
 # ---------------------------------------------------------------- types
 
 
-def switches(seen: Seen) -> Args:
+def switches(seen: SourceRecord) -> Args:
     """`isCategoriesEnabled` and its like: a newer portal has more of them."""
     return {name: value for name, value in seen.payload.items() if name.startswith("is") and name.endswith("Enabled")}
 
 
-def switch(_: Seen, pair: Json, __: Resolve) -> Args:
+def switch(_: SourceRecord, pair: Json, __: Resolve) -> Args:
     name, value = pair
     return {name: flag(value)}
 
 
-def refetch_types(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+def refetch_types(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
     """By its own id where that is known; others name a type by its number."""
     found: dict[str, Row] = {}
     commands = [
@@ -55,7 +55,7 @@ def refetch_types(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str,
     for one, answer in zip(wanted, source.batch(commands), strict=True):
         if answer.error is not None:
             raise answer.error
-        for raw in opened(answer.result, ("types",), "crm.type.list").items:
+        for raw in open_list(answer.result, ("types",), "crm.type.list").items:
             row = row_in(raw, "crm.type.list")
             if str(row.get("id" if one.payload else "entityTypeId")) == one.id:
                 found[one.id] = Row(id_of(raw, "id", "crm.type.list"), bytes(raw))
@@ -95,7 +95,7 @@ def smart_types(source: Source) -> Iterator[int]:
     start: int | None = 0
     while start is not None:
         answer = source.call("crm.type.list", {**BY_ID, "start": start})
-        raws = opened(answer.result, ("types",), "crm.type.list").items
+        raws = open_list(answer.result, ("types",), "crm.type.list").items
         for raw in raws:
             yield int(id_of(raw, "entityTypeId", "crm.type.list"))
         start = answer.next if raws and answer.next is not None and answer.next > start else None
@@ -108,17 +108,17 @@ def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:
             continue
         if answer.error is not None:
             raise answer.error
-        for raw in opened(answer.result, ("categories",), "crm.category.list").items:
+        for raw in open_list(answer.result, ("categories",), "crm.category.list").items:
             yield Row(f"{number}:{id_of(raw, 'id', 'crm.category.list')}", bytes(raw))
 
 
-def refetch_pipelines(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+def refetch_pipelines(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
     ids = {one.id for one in wanted}
     numbers = sorted({int(one.parent) for one in wanted})
     return {row.source_id: row for row in pipelines_of(source, numbers) if row.source_id in ids}
 
 
-def type_of(_: Seen, value: Json, resolve: Resolve) -> Json:
+def type_of(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return type_id(int(value), resolve)
 
 
@@ -149,15 +149,15 @@ crm_categories = Stream(
 # ---------------------------------------------------------------- stages and other dictionaries
 
 
-def stages_place(_: Seen, value: Json, resolve: Resolve) -> Json:
+def stages_place(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return dictionary(str(value), resolve)
 
 
-def stage_code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+def stage_code(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return stage(str(seen.payload["ENTITY_ID"]), str(value), resolve)
 
 
-def shade(seen: Seen) -> Json:
+def shade(seen: SourceRecord) -> Json:
     """Older portals tell it among the extras only."""
     extra = seen.payload.get("EXTRA")
     return seen.payload.get("COLOR") or (extra.get("COLOR") if isinstance(extra, dict) else None)
@@ -183,7 +183,7 @@ crm_stages = Stream(
     code="STATUS_ID",
     hashed=True,
     adopted=lambda _: True,
-    fetch=one_by_one("crm.status.list", one_status, id_field="ENTITY_ID:STATUS_ID"),
+    fetch=fetch_one_by_one("crm.status.list", one_status, id_field="ENTITY_ID:STATUS_ID"),
 )
 
 ENTITIES = (

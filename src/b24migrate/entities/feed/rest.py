@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from b24migrate.entities.feed import rest_rules
-from b24migrate.entities.tasks.rest import behind
+from b24migrate.entities.tasks.rest import find_files
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, inside, members
-from b24migrate.targets.rest.contents import children
-from b24migrate.targets.rest.create import attempt
-from b24migrate.targets.rest.header_line import headed, number_of, numbered
-from b24migrate.targets.rest.writer import Held, Known, Made, Writer
+from b24migrate.targets.rest.box import Box, items_at, rows_at
+from b24migrate.targets.rest.contents import child_keys
+from b24migrate.targets.rest.create import create_one
+from b24migrate.targets.rest.header_line import add_header, format_number, header_number
+from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer
 
 EVERYBODY = "UA"
 NOT_ADDED, NO_REASON = "SONET_CONTROLLER_LIVEFEED_BLOGPOST_ADD_ERROR", "hasn't been added"
@@ -29,9 +29,9 @@ def post_params(box: Box, item: Item) -> dict[str, Json]:
     """A title that the portal made of the text is not sent: the box makes one as well."""
     fields = item.fields
     sent: dict[str, Json] = {
-        "POST_MESSAGE": headed(item.key, fields.get("DATE_PUBLISH"), fields.get("DETAIL_TEXT")),
+        "POST_MESSAGE": add_header(item.key, fields.get("DATE_PUBLISH"), fields.get("DETAIL_TEXT")),
         "DEST": recipients(box, fields),
-        "IMPORTANT": values.letter(fields.get("IMPORTANT")),
+        "IMPORTANT": values.yes_or_no(fields.get("IMPORTANT")),
         "TAGS": ",".join(map(str, fields.get("TAGS") or ())),
     }
     if fields.get("AUTHOR_ID"):
@@ -52,11 +52,11 @@ def recipients(box: Box, fields: Args) -> list[str]:
     return wanted if EVERYBODY in wanted or own in wanted else [*wanted, own]
 
 
-def add_posts(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_posts(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for item in items:
-        made = attempt(box, item, "log.blogpost.add", lambda one: post_params(box, one), str)
+        made = create_one(box, item, "log.blogpost.add", lambda one: post_params(box, one), str)
         if may_be_groups(made.error) and strange_groups(box, item.fields):
-            made = attempt(box, item, "log.blogpost.add", lambda one: among_ones_own(box, one), str)
+            made = create_one(box, item, "log.blogpost.add", lambda one: drop_left_groups(box, one), str)
         yield made
 
 
@@ -67,7 +67,7 @@ def may_be_groups(error: MigrationError | None) -> bool:
     return error is not None and error.code == NOT_ADDED and NO_REASON not in error.message
 
 
-def among_ones_own(box: Box, item: Item) -> dict[str, Json]:
+def drop_left_groups(box: Box, item: Item) -> dict[str, Json]:
     """Without the groups that the author is not in any more."""
     params = post_params(box, item)
     strange = strange_groups(box, item.fields)
@@ -79,20 +79,20 @@ def strange_groups(box: Box, fields: Args) -> set[str]:
     asked = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one[2:]}}) for one in groups]
     said = zip(groups, box.questions(asked), strict=True)
     author = str(fields.get("AUTHOR_ID") or box.owner)
-    return {one for one, about in said if about is None or author not in values.ids(members(about, "MEMBERS"))}
+    return {one for one, about in said if about is None or author not in values.ids(items_at(about, "MEMBERS"))}
 
 
-def now_there(box: Box) -> str:
+def box_time(box: Box) -> str:
     return box.kept("time of the box", lambda: str(box.question("server.time", {})), TIME_S)
 
 
 def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     """Among those that were published since. Somebody may have written the same line: the first one is ours."""
-    wanted = {number_of(key): key for key in begun}
+    wanted = {format_number(key): key for key in begun}
     found: dict[str, str] = {}
-    begun_at = [at for at in (values.moment(trace["since"]) for trace in begun.values()) if at]
+    begun_at = [at for at in (values.parse_time(trace["since"]) for trace in begun.values()) if at]
     for row in published_since(box, min(begun_at) - APART):
-        key = wanted.get(numbered(row.get("DETAIL_TEXT")))
+        key = wanted.get(header_number(row.get("DETAIL_TEXT")))
         if key:
             found[key] = min(found.get(key, str(row["ID"])), str(row["ID"]), key=int)
     return found
@@ -102,7 +102,7 @@ def published_since(box: Box, since: datetime) -> Iterator[Args]:
     """An older box says nothing about the times that it is asked for, and shows all, what was bumped last first."""
     rows = box.pages("log.blogpost.get", {"LOG_DATE_FROM": since.isoformat()})
     for place, row in enumerate(rows):
-        at = values.moment(row.get("DATE_PUBLISH"))
+        at = values.parse_time(row.get("DATE_PUBLISH"))
         if at is None or at >= since:
             yield row
         elif place >= LOOKED_AT:
@@ -124,39 +124,41 @@ def update_post(box: Box, known: Known, item: Item) -> None:
         box.call("log.blogpost.update", {**asked, "DEST": [one for one in params["DEST"] if one not in strange]})
 
 
-def commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+def find_commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
     """No method lists the comments of a post, but a post knows how many it has."""
     said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
     for key, page in zip(wanted, said, strict=True):
-        count = values.whole(next(inside(page), {}).get("NUM_COMMENTS")) or 0
-        if count > len(children(box, "feed_comments", key) if count else ()):
-            yield Held(key, say("keep.comments"))
+        count = values.whole(next(rows_at(page), {}).get("NUM_COMMENTS")) or 0
+        if count > len(child_keys(box, "feed_comments", key) if count else ()):
+            yield Content(key, say("keep.comments"))
 
 
 def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
-    rows = {key: next(inside(page), None) for key, page in zip(wanted, said, strict=True)}
-    files = behind(box, [one for row in rows.values() if row for one in values.ids(row.get("FILES") or [])])
-    return {key: told_post(row, files) for key, row in rows.items() if row and str(row["ID"]) == wanted[key].target_id}
+    rows = {key: next(rows_at(page), None) for key, page in zip(wanted, said, strict=True)}
+    files = find_files(box, [one for row in rows.values() if row for one in values.ids(row.get("FILES") or [])])
+    return {
+        key: decode_post(row, files) for key, row in rows.items() if row and str(row["ID"]) == wanted[key].target_id
+    }
 
 
-def told_post(row: Args, files: Mapping[str, str]) -> Args:
+def decode_post(row: Args, files: Mapping[str, str]) -> Args:
     """Neither recipients nor the names of tags are told by any method."""
     return {
         "TITLE": row.get("TITLE"),
         "DETAIL_TEXT": row.get("DETAIL_TEXT"),
-        "AUTHOR_ID": values.one_id(row.get("AUTHOR_ID")),
+        "AUTHOR_ID": values.optional_id(row.get("AUTHOR_ID")),
         "DATE_PUBLISH": values.utc(row.get("DATE_PUBLISH")),
         "DEST": [EVERYBODY] if row.get("HAS_SOCNET_ALL") == "Y" else None,
-        "IMPORTANT": values.flag(value_of(row, "UF_BLOG_POST_IMPRTNT")),
-        "IMPORTANT_DATE_END": values.utc(value_of(row, "UF_IMPRTANT_DATE_END")),
+        "IMPORTANT": values.flag(post_value(row, "UF_BLOG_POST_IMPRTNT")),
+        "IMPORTANT_DATE_END": values.utc(post_value(row, "UF_IMPRTANT_DATE_END")),
         "FILES": [files.get(one, one) for one in values.ids(row.get("FILES") or [])],
         "MICRO": values.flag(row.get("MICRO")),
         "ENABLE_COMMENTS": values.flag(row.get("ENABLE_COMMENTS")),
     }
 
 
-def value_of(row: Args, name: str) -> Json:
+def post_value(row: Args, name: str) -> Json:
     field = row.get(name)
     return field.get("VALUE") if isinstance(field, Mapping) else field
 
@@ -166,15 +168,15 @@ POSTS = Writer(
     entity="feed",
     needs=("log.blogpost.get", "log.blogpost.add", "log.blogpost.update", *files.NEEDS),
     create=add_posts,
-    before=lambda box, _: {"since": now_there(box)},
+    before=lambda box, _: {"since": box_time(box)},
     find=find_posts,
     update=update_post,
     read=read_posts,
     delete=lambda box, known: box.call("log.blogpost.delete", {"POST_ID": known.target_id}),
-    inside=commented,
+    inside=find_commented,
     restless=frozenset({"ENABLE_COMMENTS"}),
     serial=True,  # all are of the time of the move: only their order tells which was first
-    rules=rest_rules.of_posts,
+    rules=rest_rules.post_rules,
 )
 
 WRITERS = (POSTS,)

@@ -13,10 +13,10 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, inside, strange
-from b24migrate.targets.rest.create import one_by_one, unclaimed
-from b24migrate.targets.rest.header_line import headed, number_of, numbered
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
+from b24migrate.targets.rest.create import choose_unclaimed, create_one_by_one
+from b24migrate.targets.rest.header_line import add_header, format_number, header_number
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 STREAM = "feed_comments"
 READER = "log.blogcomment.user.get"
@@ -27,15 +27,15 @@ PLACES_S = 3600.0
 def comment_params(box: Box, item: Item) -> dict[str, Json]:
     """The line before the text also keeps the box from taking a repeated +1 for a mistake."""
     fields = item.fields
-    sent = {"POST_ID": fields["post_id"], "TEXT": headed(item.key, fields.get("date"), fields.get("text"))}
+    sent = {"POST_ID": fields["post_id"], "TEXT": add_header(item.key, fields.get("date"), fields.get("text"))}
     if fields.get("author_id"):
         sent["USER_ID"] = fields["author_id"]
     if fields.get("files"):
-        sent["FILES"] = list(fitting(box, fields["files"]))
+        sent["FILES"] = list(fit_files(box, fields["files"]))
     return sent
 
 
-def fitting(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
+def fit_files(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
     """Without those that no call can hold: `rules_feed` announces them."""
     for one in files:
         try:
@@ -45,8 +45,8 @@ def fitting(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
                 raise
 
 
-def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one("log.blogcomment.add", lambda item: comment_params(box, item))(box, items)
+def add_comments(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
+    return create_one_by_one("log.blogcomment.add", lambda item: comment_params(box, item))(box, items)
 
 
 class Place(NamedTuple):
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 
 def page_below(box: Box, author: str, last: int | None) -> list[Args]:
     asked = {"USER_ID": int(author), **({} if last is None else {"LAST_ID": last}), "LIMIT": PAGE}
-    return list(inside(box.question(READER, asked), "comments"))
+    return list(rows_at(box.question(READER, asked), "comments"))
 
 
 def comments_by(box: Box, author: str, up_to: int = NEWEST) -> Iterator[list[Args]]:
@@ -76,7 +76,7 @@ def comments_by(box: Box, author: str, up_to: int = NEWEST) -> Iterator[list[Arg
         yield page
         last = min(int(row["id"]) for row in page)
         if last >= place.last:
-            raise strange(READER)
+            raise unexpected_answer(READER)
         place = Place(last, min(place.lowest, *(int(own_id(row)) for row in page)))
         if len(page) >= PAGE and place < ends[-1]:
             ends.append(place)
@@ -87,7 +87,7 @@ def own_id(row: Args) -> str:
     return str(row.get("comment_id") or row["id"])
 
 
-def trace(item: Item) -> Args:
+def comment_trace(item: Item) -> Args:
     return {"author": str(item.fields.get("author_id") or ""), "post": str(item.fields["post_id"])}
 
 
@@ -100,19 +100,19 @@ def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
         rows = [row for page in pages for row in page if int(own_id(row)) > after]
         rows.sort(key=lambda row: int(own_id(row)))  # where texts are hidden, the oldest is the first that was sent
         for key, one in mine.items():
-            candidates[key] = [own_id(row) for row in rows if could_be(row, key, one)]
-    return unclaimed(box, STREAM, candidates)
+            candidates[key] = [own_id(row) for row in rows if is_candidate(row, key, one)]
+    return choose_unclaimed(box, STREAM, candidates)
 
 
 def any_above(number: int, page: Sequence[Args]) -> bool:
     return any(int(own_id(row)) > number for row in page)
 
 
-def could_be(row: Args, key: str, trace: Args) -> bool:
+def is_candidate(row: Args, key: str, trace: Args) -> bool:
     """The owner of the webhook sees his own words, and everybody's where the box does not hide them."""
     hidden = not row.get("text")
     return str(row.get("post_id") or trace["post"]) == trace["post"] and (
-        hidden or numbered(row["text"]) == number_of(key)
+        hidden or header_number(row["text"]) == format_number(key)
     )
 
 
@@ -124,13 +124,13 @@ def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     found: dict[str, Args] = {}
     for author in sorted({str(one.trace["author"]) for one in wanted.values()}):
         mine = {one.target_id: key for key, one in wanted.items() if one.trace["author"] == author}
-        for row in rows_of(box, author or box.owner, mine):
+        for row in read_rows(box, author or box.owner, mine):
             key = mine[own_id(row)]
-            found[key] = told_comment(row, author or box.owner, wanted[key].trace["post"])
+            found[key] = decode_comment(row, author or box.owner, wanted[key].trace["post"])
     return found
 
 
-def rows_of(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
+def read_rows(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
     first, last = min(map(int, ids)), max(map(int, ids))
     missing = set(ids)
     for page in comments_by(box, author, last):
@@ -141,7 +141,7 @@ def rows_of(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
             return
 
 
-def told_comment(row: Args, author: str, post: str) -> Args:
+def decode_comment(row: Args, author: str, post: str) -> Args:
     return {
         "post_id": str(row.get("post_id") or post),
         "author_id": author,
@@ -156,7 +156,7 @@ COMMENTS = Writer(
     entity="feed",
     needs=("log.blogcomment.add", *files.NEEDS),  # its reader is private: no list of methods tells of it
     create=add_comments,
-    trace=trace,
+    trace=comment_trace,
     before=lambda box, _: {"after": box.highest(STREAM)},
     find=find_comments,
     update=update_comment,
@@ -164,7 +164,7 @@ COMMENTS = Writer(
     read=read_comments,
     delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
     serial=True,  # all are of the time of the move: only their order tells who answered whom
-    rules=rest_rules.of_comments,
+    rules=rest_rules.comment_rules,
 )
 
 WRITERS = (COMMENTS,)

@@ -23,11 +23,11 @@ EVERYBODY = "UA"
 TRANSFORMED = Keeping.TRANSFORMED
 
 
-def of_posts(_: Box) -> Sequence[Rule]:
+def post_rules(_: Box) -> Sequence[Rule]:
     return [
         Rule("feed_posts", "DETAIL_TEXT", TRANSFORMED, LINE, lambda _: True),
         Rule("feed_posts", "DATE_PUBLISH", TRANSFORMED, LINE),
-        Rule("feed_posts", "TITLE", TRANSFORMED, say("reason.rest_post_title"), untitled),
+        Rule("feed_posts", "TITLE", TRANSFORMED, say("reason.rest_post_title"), has_hidden_title),
         Rule("feed_posts", "DEST", Keeping.APPROXIMATED, READER, lambda draft: draft.get("DEST") != [EVERYBODY]),
         Rule("feed_posts", "TAGS", TRANSFORMED, UNTOLD),
         Rule("feed_posts", "", TRANSFORMED, NOISE, lambda _: True),
@@ -41,11 +41,11 @@ def of_posts(_: Box) -> Sequence[Rule]:
     ]
 
 
-def untitled(draft: Draft) -> bool:
+def has_hidden_title(draft: Draft) -> bool:
     return bool(draft.get("MICRO")) and bool(draft.get("TITLE"))
 
 
-def of_comments(box: Box) -> Sequence[Rule]:
+def comment_rules(box: Box) -> Sequence[Rule]:
     return [
         Rule("feed_comments", "text", TRANSFORMED, LINE, lambda _: True),
         Rule("feed_comments", "date", TRANSFORMED, LINE),

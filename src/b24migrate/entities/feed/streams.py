@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from b24migrate.entities import probes
-from b24migrate.entities.attachments import refs_of, resolved
+from b24migrate.entities.attachments import refs_of, resolve_rows
 from b24migrate.entities.codes import recipient
 from b24migrate.entities.readers import id_of
 from b24migrate.messages import say
-from b24migrate.model.answers import opened
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.streams import (
@@ -31,8 +31,8 @@ from b24migrate.model.streams import (
     PerParent,
     Policy,
     Probe,
-    Seen,
     Slices,
+    SourceRecord,
     Stream,
     flags,
     texts,
@@ -65,14 +65,14 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     if not cursor:
         starts: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
         return Page(next=starts, alarms=[OWN_FEED, REACTIONS])
-    return again_at_the_top(source, cursor) if "top" in cursor else further(source, cursor)
+    return read_newest(source, cursor) if "top" in cursor else read_further(source, cursor)
 
 
-def further(source: Source, cursor: Args) -> Page:
+def read_further(source: Source, cursor: Args) -> Page:
     started = datetime.now(UTC)
     via, start = int(cursor["via"]), int(cursor["start"])
     pages = 1 if not start else min(PAGES_AT_ONCE, -(-(int(cursor["total"]) - start) // PAGE))
-    answers = believed(source.batch([page_at(start + PAGE * k) for k in range(max(1, pages))], via=via))
+    answers = require_answers(source.batch([page_at(start + PAGE * k) for k in range(max(1, pages))], via=via))
     found = [posts_in(answer) for answer in answers]
     total = max(int(answers[-1].total or 0), start + len(found[-1]))
     reached = start + PAGE * len(found)
@@ -88,7 +88,7 @@ def further(source: Source, cursor: Args) -> Page:
     first = cursor.get("first") or [row.source_id for row in found[0]]
     onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}
     number = via * 1_000_000 + start // PAGE
-    page = told(source, rows, via, started, number)
+    page = posts_page(source, rows, via, started, number)
     page.next.append({**onward, "top": True} if ended else onward)
     alone = len(source.owners) == 1
     aside = [SetAside("feed_posts", f"unpublished:{k + 1}", "impossible", UNPUBLISHED, "") for k in range(hidden)]
@@ -101,19 +101,19 @@ def further(source: Source, cursor: Args) -> Page:
     )
 
 
-def again_at_the_top(source: Source, cursor: Args) -> Page:
+def read_newest(source: Source, cursor: Args) -> Page:
     started = datetime.now(UTC)
     via = int(cursor["via"])
     missing = set(cursor["first"])
     rows: list[Row] = []
     for k in range(CATCH_UP):
-        (answer,) = believed(source.batch([page_at(PAGE * k)], via=via))
+        (answer,) = require_answers(source.batch([page_at(PAGE * k)], via=via))
         found = posts_in(answer)
         rows += found
         missing -= {row.source_id for row in found}
         if not missing or answer.next is None:
             break
-    return told(source, rows, via, started, via * 1_000_000 + 900_000)
+    return posts_page(source, rows, via, started, via * 1_000_000 + 900_000)
 
 
 def lowest(source: Source, limit: int) -> Page:
@@ -134,7 +134,7 @@ def page_at(start: int) -> Command:
     return Command(METHOD, {"start": start})
 
 
-def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
+def require_answers(answers: Sequence[Answer]) -> Sequence[Answer]:
     for answer in answers:
         if answer.error is not None:
             raise answer.error
@@ -142,19 +142,19 @@ def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def posts_in(answer: Answer) -> list[Row]:
-    raws = opened(answer.result, (), METHOD).items
+    raws = open_list(answer.result, (), METHOD).items
     return [Row(id_of(raw, "ID", METHOD), bytes(raw)) for raw in raws]
 
 
-def told(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:
+def posts_page(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:
     """With the files behind the attachments, and whose webhook saw the posts."""
     seen_by = {"via": via, "seen_by": source.owners[via]}
-    known = resolved(source, [row._replace(extras=seen_by) for row in rows], attachments, via)
+    known = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via)
     log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
     return Page(rows=known, log=[log])
 
 
-def refetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+def refetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
     """Each through the webhook that saw it; one that nobody has seen yet through all of them."""
     found: dict[str, Row] = {}
     for via in range(len(source.owners)):
@@ -165,43 +165,43 @@ def refetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
             if answer.error is not None and not isinstance(answer.error, Permanent):
                 raise answer.error
             rows += [row for row in posts_in(answer) if row.source_id == one.id]
-        found |= {row.source_id: row for row in told(source, rows, via, datetime.now(UTC), 0).rows}
+        found |= {row.source_id: row for row in posts_page(source, rows, via, datetime.now(UTC), 0).rows}
     return found
 
 
 # ---------------------------------------------------------------- what is said about a post
 
 
-def value_of(payload: Mapping[str, Json], name: str) -> Json:
+def post_value(payload: Mapping[str, Json], name: str) -> Json:
     """A field of a post is a description, with its value inside."""
     field = payload.get(name)
     return field.get("VALUE") if isinstance(field, dict) else field
 
 
 def attachments(payload: Mapping[str, Json]) -> list[str]:
-    listed = payload.get("FILES") or value_of(payload, "UF_BLOG_POST_FILE") or ()
+    listed = payload.get("FILES") or post_value(payload, "UF_BLOG_POST_FILE") or ()
     members = listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ()
     return [str(one) for one in members if str(one).isdecimal()]
 
 
-def file_keys(seen: Seen) -> list[str]:
+def file_keys(seen: SourceRecord) -> list[str]:
     known = seen.extras.get("attached") or {}
     return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(seen.payload)]
 
 
-def important(seen: Seen) -> bool:
-    return str(value_of(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
+def important(seen: SourceRecord) -> bool:
+    return str(post_value(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
 
 
-def important_until(seen: Seen) -> Json:
-    return value_of(seen.payload, "UF_IMPRTANT_DATE_END")
+def important_until(seen: SourceRecord) -> Json:
+    return post_value(seen.payload, "UF_IMPRTANT_DATE_END")
 
 
 # `#1` is a number, not a tag
 TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
 
 
-def tags(seen: Seen) -> list[str]:
+def tags(seen: SourceRecord) -> list[str]:
     """The portal tells tags by number only; their names stand in the text."""
     if seen.payload.get("HAS_TAGS") == "N":
         return []
@@ -209,7 +209,7 @@ def tags(seen: Seen) -> list[str]:
     return list(dict.fromkeys(one or other for one, other in found))
 
 
-def recipients(seen: Seen) -> list[str]:
+def recipients(seen: SourceRecord) -> list[str]:
     """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
     to everybody, it might tell what was private."""
     codes = seen.extras.get(feed_recipients.name) or []
@@ -223,7 +223,7 @@ def recipients(seen: Seen) -> list[str]:
 # ---------------------------------------------------------------- who a post was addressed to
 
 
-def addressed(of: str, prefix: str) -> PerParent:
+def posts_by_recipient(of: str, prefix: str) -> PerParent:
     """Recipients are told by no method; but one may ask which posts a group, a department or a person may see."""
     return PerParent(
         of=of,
@@ -240,8 +240,8 @@ def addressed(of: str, prefix: str) -> PerParent:
 feed_recipients = Stream(
     name="feed_recipients",
     table=Table("FeedRecipients", "feed_recipients"),
-    read=(addressed("groups", "SG"),),
-    more=(addressed("departments", "DR"), addressed("users", "U")),
+    read=(posts_by_recipient("groups", "SG"),),
+    more=(posts_by_recipient("departments", "DR"), posts_by_recipient("users", "U")),
     fields=(),
 )
 
@@ -326,11 +326,11 @@ def downwards(number: int) -> list[Command]:
 
 def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
     """The posts that each command finds; None where the portal ignores cursors."""
-    answers = believed(source.batch([*commands, first_behind(BEYOND)], via=via))
-    return obeyed([[row.source_id for row in posts_in(answer)] for answer in answers])
+    answers = require_answers(source.batch([*commands, first_behind(BEYOND)], via=via))
+    return check_cursors([[row.source_id for row in posts_in(answer)] for answer in answers])
 
 
-def obeyed(found: Sequence[list[str]]) -> list[list[str]] | None:
+def check_cursors(found: Sequence[list[str]]) -> list[list[str]] | None:
     """Without the last, which asks beyond everything; None if the portal ignores cursors."""
     *pages, beyond = found
     return None if beyond or any(len(one) > 1 for one in pages) else pages
@@ -341,7 +341,7 @@ def about_posts(posts: Sequence[str]) -> list[Command]:
     return [command for some in asked for command in some]
 
 
-def judged(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
+def judge_cursor(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
     """A cursor that counts posts finds each of them by its id, one that counts entries finds others, or such as ought
     to lie on its other side. Finding some and not others proves nothing: the order may hide them. A post that went
     meanwhile says nothing."""
@@ -355,13 +355,13 @@ def judged(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
         above, below = [*map(int, behind)], [*map(int, before)]
         if any(post <= int(one) for post in above) or any(post >= int(one) for post in below):
             return Cursor.ENTRY
-        hits.append(one in (found_at(start, behind), found_at(end, before)))
+        hits.append(one in (post_at(start, behind), post_at(end, before)))
     if not hits or (any(hits) and not all(hits)):
         return Cursor.UNKNOWN
     return Cursor.POST if all(hits) else Cursor.ENTRY
 
 
-def found_at(including: Sequence[str], beyond: Sequence[str]) -> str:
+def post_at(including: Sequence[str], beyond: Sequence[str]) -> str:
     """The post at a number, from the posts with it and beyond it; empty where that is not told."""
     return including[0] if including and including != beyond else ""
 
@@ -370,27 +370,29 @@ def cursor_kind(source: Source, via: int = 0) -> Cursor:
     """What the probes saw; else one page and one request with posts that are known."""
     if source.habits.get("feed_cursor"):
         return Cursor(str(source.habits["feed_cursor"]))
-    (page,) = believed(source.batch([page_at(0)], via=via))
+    (page,) = require_answers(source.batch([page_at(0)], via=via))
     posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
-    return judged(posts, ids_by_cursor(source, about_posts(posts), via))
+    return judge_cursor(posts, ids_by_cursor(source, about_posts(posts), via))
 
 
 def ask_feed(wide: bool) -> Asking:
     """Which id the cursors of log.blogpost.get take, and how comments name their post."""
     first, own = yield [page_at(0), comments_by(None)]
-    rows = [row for row in probes.listed(first) if str(row.get("ID")).isdecimal()]
+    rows = [row for row in probes.list_at(first) if str(row.get("ID")).isdecimal()]
     posts = [str(row["ID"]) for row in rows][: POSTS_TRIED if wide else POSTS_PROBED]
     authors = list(dict.fromkeys(probes.numbers(rows, "AUTHOR_ID")))[: probes.MANY if wide else probes.FEW]
     asked = [*about_posts(posts), first_behind(BEYOND)] if posts else []
     answers = yield [*asked, *map(comments_by, authors)]
     pages, comments = answers[: len(asked)], [own, *answers[len(asked) :]]
-    known = [probes.opened(one) for one in comments]
+    known = [probes.decode_answer(one) for one in comments]
     keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
-    named = [row for one in comments for key in keys for row in probes.listed(one, key)]
+    named = [row for one in comments for key in keys for row in probes.list_at(one, key)]
     names = {"post" if row.get("post_id") else "entry" for row in named}
     kind = Cursor.UNKNOWN
     if posts and not any(one.error for one in pages):
-        kind = judged(posts, obeyed([[str(row.get("ID")) for row in probes.listed(one)] for one in pages]))
+        kind = judge_cursor(
+            posts, check_cursors([[str(row.get("ID")) for row in probes.list_at(one)] for one in pages])
+        )
     return {
         "feed_cursor": None if kind is Cursor.UNKNOWN else str(kind),
         "comments_name": names.pop() if len(names) == 1 else None,
@@ -448,7 +450,7 @@ def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str
         if found is None:
             return None
         told = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
-        posts |= {entry: found_at(some, beyond) for entry, some, beyond, again in told if some == again}
+        posts |= {entry: post_at(some, beyond) for entry, some, beyond, again in told if some == again}
         left = [entry for entry, some, _, again in told if (some or again) and not posts.get(entry)]
     return {entry: post for entry, post in posts.items() if post}
 
@@ -456,17 +458,17 @@ def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str
 # ---------------------------------------------------------------- comments
 
 
-def owner_of(author: Seen, owners: Sequence[str]) -> int:
+def owner_of(author: SourceRecord, owners: Sequence[str]) -> int:
     """The author's own webhook, where there is one: only to him the portal shows the text."""
     return owners.index(author.id) if author.id in owners else 0
 
 
-def comment_key(_: Seen, row: Args) -> str:
+def comment_key(_: SourceRecord, row: Args) -> str:
     post = row.get("post_id") or f"log{row.get('log_id')}"
     return f"{post}:{row.get('comment_id') or row['id']}"
 
 
-def concealed(author: Seen, row: Args, owners: Sequence[str]) -> str | None:
+def reason_unreadable(author: SourceRecord, row: Args, owners: Sequence[str]) -> str | None:
     if author.id not in owners:
         return HIDDEN
     return None if row.get("post_id") or row.get("log_id") else NAMELESS
@@ -482,7 +484,7 @@ def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": kept} if kept else None
 
 
-def files_of_comment(seen: Seen) -> Iterator[FileRef]:
+def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
     known = {str(one["id"]): one for one in seen.extras.get("files", ())}
     for one in map(str, seen.payload.get("attach") or ()):
         about = known.get(one, {})
@@ -506,7 +508,7 @@ feed_comments = Stream(
             via=owner_of,
             row_key=comment_key,
             alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
-            conceals=concealed,
+            conceals=reason_unreadable,
             side="files",
             join=join_files,
         ),

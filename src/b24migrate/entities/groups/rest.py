@@ -11,29 +11,29 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, by_the_dozen, inside, members
-from b24migrate.targets.rest.contents import UNSEEN, children, stamped, tasks_where
-from b24migrate.targets.rest.create import one_by_one
+from b24migrate.targets.rest.box import Box, in_chunks, items_at, rows_at
+from b24migrate.targets.rest.contents import UNSEEN, child_keys, select_tasks, stamped_key
+from b24migrate.targets.rest.create import create_one_by_one
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import Held, Known, Made, Writer, stamp
+from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, stamp_key
 
 # ---------------------------------------------------------------- groups
 
 FLAGS = ("VISIBLE", "OPENED", "CLOSED", "PROJECT")
 OF_GROUP = (
     *(Column(name, name, lambda value: value or "") for name in ("NAME", "DESCRIPTION", "KEYWORDS")),
-    Column("OWNER_ID", "OWNER_ID", values.id_or_none, values.one_id),
-    *columns(((name, name) for name in FLAGS), values.letter, values.flag),
+    Column("OWNER_ID", "OWNER_ID", values.id_or_none, values.optional_id),
+    *columns(((name, name) for name in FLAGS), values.yes_or_no, values.flag),
 )
 TOLD_ONLY = (
     Column("ACTIVE", "ACTIVE", back=values.flag),
     Column("SUBJECT_NAME", "SUBJECT_NAME"),
-    *columns(((name, name) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")), values.as_it_is, values.utc),
+    *columns(((name, name) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")), values.unchanged, values.utc),
 )
 # Told by another method. The dates of a project limit those of its tasks, so they are set when all tasks are there.
 MORE = (
     Column("TYPE", "type"),
-    Column("SCRUM_MASTER_ID", "scrumMasterId", back=values.one_id),
+    Column("SCRUM_MASTER_ID", "scrumMasterId", back=values.optional_id),
     Column("PROJECT_DATE_START", "projectDateStart", back=values.utc),
     Column("PROJECT_DATE_FINISH", "projectDateFinish", back=values.utc),
 )
@@ -44,7 +44,7 @@ MOST_ALIKE = 1_000
 
 def group_params(box: Box, item: Item) -> dict[str, Json]:
     fields = item.fields
-    sent = values.written(OF_GROUP, fields)
+    sent = values.encode_columns(OF_GROUP, fields)
     if fields.get("SCRUM_MASTER_ID"):
         sent["SCRUM_MASTER_ID"] = fields["SCRUM_MASTER_ID"]
     if fields.get("IMAGE"):
@@ -52,18 +52,18 @@ def group_params(box: Box, item: Item) -> dict[str, Json]:
     return sent
 
 
-def add_groups(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_groups(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """There is no field for a stamp, so a group is made under its stamp for a name, and gets its own at once."""
-    return one_by_one("sonet_group.create", lambda item: {**group_params(box, item), "NAME": stamp(item.key)})(
-        box, items
-    )
+    return create_one_by_one(
+        "sonet_group.create", lambda item: {**group_params(box, item), "NAME": stamp_key(item.key)}
+    )(box, items)
 
 
 def find_groups(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for keys in by_the_dozen(begun):
-        stamps = {stamp(key): key for key in keys}
-        rows = inside(box.question("sonet_group.get", {"FILTER": {"NAME": list(stamps)}, "IS_ADMIN": "Y"}))
+    for keys in in_chunks(begun):
+        stamps = {stamp_key(key): key for key in keys}
+        rows = rows_at(box.question("sonet_group.get", {"FILTER": {"NAME": list(stamps)}, "IS_ADMIN": "Y"}))
         found |= {stamps[str(row["NAME"])]: str(row["ID"]) for row in rows if str(row.get("NAME")) in stamps}
     return found
 
@@ -92,20 +92,20 @@ def free_name(box: Box, known: Known, name: str) -> str:
     """Empty where no other group has the name: then it is not the reason. One that the group has already stays."""
     if not name or not _others_named(box, known, name):
         return ""
-    own = str(rows_of(box, [known.target_id]).get(known.target_id, {}).get("NAME") or "")
-    if numbered(own, name):
+    own = str(read_rows(box, [known.target_id]).get(known.target_id, {}).get("NAME") or "")
+    if numbered_name(own, name):
         return own
     taken = (f"{name} ({number})" for number in range(2, MOST_ALIKE))
     return next((one for one in taken if not _others_named(box, known, one)), "")
 
 
-def numbered(own: str, name: str) -> bool:
+def numbered_name(own: str, name: str) -> bool:
     """Whether it is the name with a number behind it."""
     return own.startswith(f"{name} (") and own.endswith(")") and own[len(name) + 2 : -1].isdecimal()
 
 
 def _others_named(box: Box, known: Known, name: str) -> bool:
-    rows = inside(box.question("sonet_group.get", {"FILTER": {"NAME": name}, "IS_ADMIN": "Y"}))
+    rows = rows_at(box.question("sonet_group.get", {"FILTER": {"NAME": name}, "IS_ADMIN": "Y"}))
     return any(str(row["ID"]) != known.target_id for row in rows)
 
 
@@ -115,60 +115,60 @@ def update_group(box: Box, known: Known, item: Item) -> None:
         params["IMAGE_FILE_ID"] = 0
     owner = params.pop("OWNER_ID", 0)
     change(box, known, params)
-    row = rows_of(box, [known.target_id]).get(known.target_id, {})
+    row = read_rows(box, [known.target_id]).get(known.target_id, {})
     if owner and str(row.get("OWNER_ID")) != str(owner):
         box.call("sonet_group.setowner", {"GROUP_ID": known.target_id, "USER_ID": owner})
 
 
-def rows_of(box: Box, ids: Sequence[str]) -> dict[str, Args]:
+def read_rows(box: Box, ids: Sequence[str]) -> dict[str, Args]:
     asked = {"FILTER": {"ID": list(ids)}, "ORDER": {"ID": "ASC"}, "IS_ADMIN": "Y"}
     return {str(row["ID"]): row for row in box.pages("sonet_group.get", asked)}
 
 
 def read_groups(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     ids = [one.target_id for one in wanted.values()]
-    rows = rows_of(box, ids)
+    rows = read_rows(box, ids)
     select = ["ID", "TYPE", "SCRUM_MASTER_ID", *DATES]
     asked = {"filter": {"ID": ids}, "select": select, "order": {"ID": "ASC"}, "params": {"IS_ADMIN": "Y"}}
     more = {str(row["id"]): row for row in box.pages("socialnetwork.api.workgroup.list", asked, "workgroups")}
     there = {key: one.target_id for key, one in wanted.items() if one.target_id in rows}
     return {
         key: {
-            **values.told((*OF_GROUP, *TOLD_ONLY), rows[one]),
-            **values.told(MORE, more.get(one, {})),
+            **values.decode_columns((*OF_GROUP, *TOLD_ONLY), rows[one]),
+            **values.decode_columns(MORE, more.get(one, {})),
             "IMAGE": rows[one].get("IMAGE"),
         }
         for key, one in there.items()
     }
 
 
-def in_groups(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+def group_contents(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
     keys = {one.target_id: key for key, one in wanted.items()}
     said = box.questions([Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in keys])
     for (group, key), about in zip(keys.items(), said, strict=True):
-        others = {user for user, _ in roles_in(about or {})} - belonging(box, about or {})
+        others = {user for user, _ in roles_in(about or {})} - fixed_members(box, about or {})
         there = {f"{group}:{user}" for user in others}
-        if about is None or (there and there - children(box, "group_members", key).keys()):
-            yield Held(key, UNSEEN if about is None else say("keep.joined"))
-    for row in tasks_where(box, {"GROUP_ID": list(keys)}, "GROUP_ID", "XML_ID"):
-        if str(row.get("groupId")) in keys and not stamped(box, "tasks", row.get("xmlId"), str(row["id"])):
-            yield Held(keys[str(row["groupId"])], say("keep.tasks"))
-    yield from in_drives(box, keys)
+        if about is None or (there and there - child_keys(box, "group_members", key).keys()):
+            yield Content(key, UNSEEN if about is None else say("keep.joined"))
+    for row in select_tasks(box, {"GROUP_ID": list(keys)}, "GROUP_ID", "XML_ID"):
+        if str(row.get("groupId")) in keys and not stamped_key(box, "tasks", row.get("xmlId"), str(row["id"])):
+            yield Content(keys[str(row["groupId"])], say("keep.tasks"))
+    yield from drive_contents(box, keys)
 
 
-def belonging(box: Box, about: Args) -> set[str]:
+def fixed_members(box: Box, about: Args) -> set[str]:
     """Whom a group is never without, and who made it."""
     return {box.owner, *(str(about.get(name)) for name in ("OWNER_ID", "SCRUM_MASTER_ID"))}
 
 
-def in_drives(box: Box, keys: Mapping[str, str]) -> Iterator[Held]:
+def drive_contents(box: Box, keys: Mapping[str, str]) -> Iterator[Content]:
     """We put nothing there: files of ours are on the drive of the webhook's owner."""
     asked = {"filter": {"ENTITY_TYPE": "group", "ENTITY_ID": list(keys)}, "order": {"ID": "ASC"}}
     drives = {str(row["ID"]): str(row["ENTITY_ID"]) for row in box.pages("disk.storage.getlist", asked)}
     said = box.questions([Command("disk.storage.getchildren", {"id": one}) for one in drives])
     for group, files_there in zip(drives.values(), said, strict=True):
-        if group in keys and next(inside(files_there), None) is not None:
-            yield Held(keys[group], say("keep.files"))
+        if group in keys and next(rows_at(files_there), None) is not None:
+            yield Content(keys[group], say("keep.files"))
 
 
 def date_projects(box: Box, some: Mapping[str, Known]) -> None:
@@ -202,9 +202,9 @@ GROUPS = Writer(
     read=read_groups,
     at_last=date_projects,
     delete=lambda box, known: box.call("sonet_group.delete", {"GROUP_ID": known.target_id}),
-    inside=in_groups,
+    inside=group_contents,
     restless=frozenset({"DATE_UPDATE", "DATE_ACTIVITY", *DATES}),
-    rules=rest_rules.of_groups,
+    rules=rest_rules.group_rules,
 )
 
 
@@ -214,17 +214,21 @@ OWNER, MODERATOR, MEMBER = "A", "E", "K"
 NOT_TAKEN = say("target.no_member")
 
 
-def add_members(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_members(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """Whoever is there already is not added again, so a lost answer needs no looking for. Whom the box does not take is
     not named in its answer, and neither is who was there."""
     for item in items:
         try:
             added = values.ids(box.call("sonet_group.user.add", membership(item)))
         except Permanent as error:
-            yield Made(item.key, error=error)
+            yield CreateResult(item.key, error=error)
             continue
         there = str(item.fields["USER_ID"]) in added or read_members(box, {item.key: Known(member_id(item))})
-        yield Made(item.key, member_id(item)) if there else Made(item.key, error=Permanent(NOT_TAKEN, code="EMPTY"))
+        yield (
+            CreateResult(item.key, member_id(item))
+            if there
+            else CreateResult(item.key, error=Permanent(NOT_TAKEN, code="EMPTY"))
+        )
 
 
 def membership(item: Item) -> Args:
@@ -267,8 +271,8 @@ def read_members(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 def roles_in(about: Args) -> Iterator[tuple[str, str]]:
     if not about:
         return
-    yield from ((one, MEMBER) for one in values.ids(members(about, "MEMBERS")))
-    yield from ((one, MODERATOR) for one in values.ids(members(about, "MODERATOR_MEMBERS")))
+    yield from ((one, MEMBER) for one in values.ids(items_at(about, "MEMBERS")))
+    yield from ((one, MODERATOR) for one in values.ids(items_at(about, "MODERATOR_MEMBERS")))
     if about.get("OWNER_ID"):
         yield str(about["OWNER_ID"]), OWNER
 

@@ -11,7 +11,7 @@ DATES = ("PROJECT_DATE_START", "PROJECT_DATE_FINISH")
 APART = dict(zip(DATES, ("1990-01-01T00:00:00Z", "2099-12-31T00:00:00Z"), strict=True))
 
 
-def may_be_why(box: Box, item: Item) -> bool:
+def is_likely_cause(box: Box, item: Item) -> bool:
     """Whether a task that was refused may be taken now. The refusal itself says it in the box's language only."""
     group = str(item.fields.get("groupId") or "")
     if not group or not any(item.fields.get(name) for name in LIMITED):

@@ -8,15 +8,15 @@ from b24migrate.messages import say
 from b24migrate.model.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.model.records import Json
 from b24migrate.ports import Command
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.contents import beginning
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.contents import keys_with_prefix
 from b24migrate.targets.rest.reasons import PICTURE, TODAY
 
 TYPES = ("group", "project", "scrum")
 DOUBLED = say("reason.rest_group_doubled")
 
 
-def subject(box: Box) -> str:
+def default_subject(box: Box) -> str:
     """What groups are about on this box, unless somebody says otherwise; empty where nothing tells."""
     told, group = box.questions(
         [
@@ -24,14 +24,14 @@ def subject(box: Box) -> str:
             Command("sonet_group.get", {"ORDER": {"ID": "DESC"}, "IS_ADMIN": "Y"}),
         ]
     )
-    named = (str(row.get("NAME") or "") for row in inside(told))
-    used = (str(row.get("SUBJECT_NAME") or "") for row in inside(group))
+    named = (str(row.get("NAME") or "") for row in rows_at(told))
+    used = (str(row.get("SUBJECT_NAME") or "") for row in rows_at(group))
     return next(named, "") or next(used, "")
 
 
-def doubled(box: Box) -> Judge:
+def judge_doubled_names(box: Box) -> Judge:
     """Of a name that the box has, or an earlier group. The box compares without regard to case."""
-    ours = beginning(box, "groups")
+    ours = keys_with_prefix(box, "groups")
     rows = box.pages("sonet_group.get", {"ORDER": {"ID": "ASC"}, "IS_ADMIN": "Y"})
     met = {known_as(row.get("NAME")) for row in rows if str(row["ID"]) not in ours}
 
@@ -48,12 +48,15 @@ def known_as(name: Json) -> str:
     return str(name or "").strip().casefold()
 
 
-def of_groups(box: Box) -> Sequence[Rule]:
+def group_rules(box: Box) -> Sequence[Rule]:
     def unusual(draft: Draft) -> bool:
-        return draft.get("SUBJECT_NAME") not in (*EMPTY, box.kept("subject of groups", lambda: subject(box), 60.0))
+        return draft.get("SUBJECT_NAME") not in (
+            *EMPTY,
+            box.kept("subject of groups", lambda: default_subject(box), 60.0),
+        )
 
     return [
-        Rule("groups", "NAME", Keeping.TRANSFORMED, DOUBLED, running=lambda: doubled(box)),
+        Rule("groups", "NAME", Keeping.TRANSFORMED, DOUBLED, running=lambda: judge_doubled_names(box)),
         *(Rule("groups", name, Keeping.LOST, TODAY) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")),
         Rule(
             "groups",

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.readers import id_of, is_link, one_by_one, refused, row_in
+from b24migrate.entities.readers import fetch_one_by_one, id_of, is_link, mark_unread, row_in
 from b24migrate.messages import say
-from b24migrate.model.answers import opened
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.streams import (
@@ -22,7 +22,7 @@ from b24migrate.model.streams import (
     Mention,
     PerParent,
     Policy,
-    Seen,
+    SourceRecord,
     Stream,
     Take,
     Whole,
@@ -59,26 +59,26 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
     for answer in source.batch(commands):
         if answer.error is not None:
             raise answer.error
-        for raw in opened(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
+        for raw in open_list(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
             workgroup = row_in(raw, "socialnetwork.api.workgroup.list")
             more[id_of(raw, "id", "socialnetwork.api.workgroup.list")] = workgroup
     done = [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
-    return of_other_sites(source, done)
+    return read_extranet(source, done)
 
 
-def of_other_sites(source: Source, rows: Sequence[Row]) -> list[Row]:
+def read_extranet(source: Source, rows: Sequence[Row]) -> list[Row]:
     """The list answers for one site; extranet groups are asked for one by one. Their dates come in the portal's own
     format without an offset, which cannot be read safely, so only the type is taken."""
     unknown = [row.source_id for row in rows if not row.extras]
     commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in unknown]
     answers = dict(zip(unknown, source.batch(commands), strict=True))
-    return [typed(row, answers[row.source_id]) if row.source_id in answers else row for row in rows]
+    return [add_type(row, answers[row.source_id]) if row.source_id in answers else row for row in rows]
 
 
-def typed(row: Row, answer: Answer) -> Row:
+def add_type(row: Row, answer: Answer) -> Row:
     """A group that the method does not know stays without its type; one that it may not show is not complete."""
     if isinstance(answer.error, Permanent):
-        return refused(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
+        return mark_unread(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
     if answer.error is not None:
         raise answer.error
     said = msgspec.json.decode(answer.result or b"{}")
@@ -87,13 +87,13 @@ def typed(row: Row, answer: Answer) -> Row:
 
 
 def dismissed_members(
-    source: Source, groups: Mapping[str, tuple[Seen, set[str]]], grants: Callable[[str], bool]
+    source: Source, groups: Mapping[str, tuple[SourceRecord, set[str]]], grants: Callable[[str], bool]
 ) -> Page:
     """`sonet_group.user.get` lists the active members only, and the group counts all of them
     (api-reference/sonet-group/members/sonet-group-user-get.md). `socialnetwork.api.workgroup.get` names the dismissed
     as well; without that scope their number is all there is to know. Groups are asked for their number again: somebody
     may have left since it was read."""
-    short = [one for one, (group, listed) in groups.items() if counted(group.payload) > len(listed)]
+    short = [one for one, (group, listed) in groups.items() if member_count(group.payload) > len(listed)]
     named = grants("socialnetwork")
     commands = [
         Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}})
@@ -111,12 +111,12 @@ def dismissed_members(
         for user, role in members.items():
             page.rows.append(Row(f"{one}:{user}", msgspec.json.encode({"USER_ID": user, "ROLE": role})))
         name = str(group.payload.get("NAME") or one)
-        for number in range(counted(told) - len(listed) - len(members)):
+        for number in range(member_count(told) - len(listed) - len(members)):
             page.aside.append(SetAside("group_members", f"{one}:unlisted{number + 1}", "impossible", UNLISTED, name))
     return page
 
 
-def counted(group: Mapping[str, Json]) -> int:
+def member_count(group: Mapping[str, Json]) -> int:
     return int(group.get("NUMBER_OF_MEMBERS") or 0)
 
 
@@ -140,12 +140,12 @@ def values_of(listed: Json) -> Iterable[Json]:
     return listed.values() if isinstance(listed, dict) else listed or ()
 
 
-def of_workgroup(name: str) -> Take:
+def take_detail(name: str) -> Take:
     """What nobody told is left out: null would say that it is known to be empty."""
     return lambda seen: seen.extras.get("workgroup", {}).get(name, ABSENT)
 
 
-def image(seen: Seen) -> Iterable[FileRef]:
+def image(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("IMAGE")
     if is_link(url):
         yield FileRef("group", seen.id, url=str(url))
@@ -162,18 +162,18 @@ groups = Stream(
         Field("DESCRIPTION", Kind.RICH),
         Field("OWNER_ID", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
         *flags("ACTIVE", "VISIBLE", "OPENED", "CLOSED", "PROJECT"),
-        Field("TYPE", take=of_workgroup("type")),
+        Field("TYPE", take=take_detail("type")),
         *texts("SUBJECT_NAME", "KEYWORDS"),
         *times("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY"),
-        Field("PROJECT_DATE_START", Kind.TIME, take=of_workgroup("projectDateStart")),
-        Field("PROJECT_DATE_FINISH", Kind.TIME, take=of_workgroup("projectDateFinish")),
-        Field("SCRUM_MASTER_ID", Kind.REF, take=of_workgroup("scrumMasterId"), to="users"),
+        Field("PROJECT_DATE_START", Kind.TIME, take=take_detail("projectDateStart")),
+        Field("PROJECT_DATE_FINISH", Kind.TIME, take=take_detail("projectDateFinish")),
+        Field("SCRUM_MASTER_ID", Kind.REF, take=take_detail("scrumMasterId"), to="users"),
         Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
     ),
     stamp="DATE_CREATE",
     files=image,
     peek=("IMAGE",),
-    fetch=one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
+    fetch=fetch_one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
     # Its pages below have words in their path; one with another id in it stays as it was.
     mentions=(Mention(r"/workgroups/group/(\d+)(?=(?:/[a-z_]+)*/?(?:[^\w/?&#-]|$))", link=True),),
     covered=("OWNER_ID",),

@@ -7,12 +7,12 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.entities.attachments import on_drive
-from b24migrate.entities.chats.streams import attached as files_of_message
+from b24migrate.entities.attachments import drive_refs
+from b24migrate.entities.chats.streams import attached_files as files_of_message
 from b24migrate.entities.chats.streams import join_files
-from b24migrate.entities.readers import NOTHING, refused
+from b24migrate.entities.readers import NOTHING, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import entry, strange, with_emoji
+from b24migrate.model.answers import decode_emoji, open_entry, unexpected_answer
 from b24migrate.model.errors import GateUnmet, Permanent
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
 from b24migrate.model.streams import (
@@ -23,7 +23,7 @@ from b24migrate.model.streams import (
     PerParent,
     Policy,
     Reading,
-    Seen,
+    SourceRecord,
     Stream,
     Whole,
     times,
@@ -36,25 +36,25 @@ APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
 
 
-def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def view_comment(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """A comment of the forum under the names that a message of a chat has."""
     if "POST_MESSAGE" not in payload:
         return payload
     return {
         "author_id": payload.get("AUTHOR_ID"),
         "date": payload.get("POST_DATE"),
-        "text": with_emoji(payload.get("POST_MESSAGE")),
+        "text": decode_emoji(payload.get("POST_MESSAGE")),
         "ATTACHED_OBJECTS": payload.get("ATTACHED_OBJECTS"),
     }
 
 
-def files_of_comment(seen: Seen) -> Iterable[FileRef]:
+def files_of_comment(seen: SourceRecord) -> Iterable[FileRef]:
     if "ATTACHED_OBJECTS" in seen.payload:
-        return on_drive(seen.payload["ATTACHED_OBJECTS"])
+        return drive_refs(seen.payload["ATTACHED_OBJECTS"])
     return (ref._replace(place=f"chat{seen.payload.get('chat_id')}") for ref in files_of_message(seen))
 
 
-def behind_attachments(seen: Seen) -> Mapping[str, str]:
+def behind_attachments(seen: SourceRecord) -> Mapping[str, str]:
     """A comment of the forum tells itself which file is behind an attachment."""
     listed = seen.payload.get("ATTACHED_OBJECTS")
     members = listed.values() if isinstance(listed, dict) else ()
@@ -65,18 +65,18 @@ def what_counts(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Links to files hold a secret and a token."""
     if "ATTACHED_OBJECTS" not in payload:
         return payload
-    return {**payload, "ATTACHED_OBJECTS": [ref.key for ref in on_drive(payload["ATTACHED_OBJECTS"])]}
+    return {**payload, "ATTACHED_OBJECTS": [ref.key for ref in drive_refs(payload["ATTACHED_OBJECTS"])]}
 
 
-def same_comment(message: Seen, comment: Seen) -> bool:
+def same_comment(message: SourceRecord, comment: SourceRecord) -> bool:
     """The portal may have copied the forum into the chat: the same words of the same person at about the same time."""
     ours, theirs = (
         (str(one.payload.get("author_id")), str(one.payload.get("text") or "").strip()) for one in (message, comment)
     )
-    return ours == theirs and near(message.payload.get("date"), comment.payload.get("date"))
+    return ours == theirs and is_near_in_time(message.payload.get("date"), comment.payload.get("date"))
 
 
-def near(one: Json, other: Json) -> bool:
+def is_near_in_time(one: Json, other: Json) -> bool:
     try:
         apart = datetime.fromisoformat(str(one)) - datetime.fromisoformat(str(other))
     except (ValueError, TypeError):
@@ -84,7 +84,7 @@ def near(one: Json, other: Json) -> bool:
     return abs(apart.total_seconds()) <= APART
 
 
-def chat_of(task: Seen) -> str:
+def chat_of(task: SourceRecord) -> str:
     return str(task.payload.get("chatId") or task.extras.get("chatId") or "")
 
 
@@ -103,7 +103,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
             try:
                 chat = chat_in(answer)
             except Permanent as error:
-                found[row.source_id] = refused(row, say("part.task_chat"), error)
+                found[row.source_id] = mark_unread(row, say("part.task_chat"), error)
                 continue
             if chat:
                 found[row.source_id] = row._replace(extras={**(row.extras or {}), "chatId": chat})
@@ -118,9 +118,9 @@ def chat_in(answer: Answer) -> Json:
         raise answer.error
     if (answer.result or b"null") in NOTHING:
         return None
-    chat = entry(answer.result, "ID", "im.chat.get")
+    chat = open_entry(answer.result, "ID", "im.chat.get")
     if chat and not isinstance(chat, str | int):
-        raise strange("im.chat.get", ("ID",))
+        raise unexpected_answer("im.chat.get", ("ID",))
     return chat
 
 
@@ -167,14 +167,16 @@ task_comments = Stream(
     hashed=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     lasting=what_counts,
-    view=from_anywhere,
+    view=view_comment,
     files=files_of_comment,
     attached=behind_attachments,
     title=("text", "POST_MESSAGE"),
 )
 
 
-def unseen_comments(_: Source, staged: Callable[[str], Iterable[Seen]], __: Sequence[Reading]) -> Iterator[SetAside]:
+def find_unseen_comments(
+    _: Source, staged: Callable[[str], Iterable[SourceRecord]], __: Sequence[Reading]
+) -> Iterator[SetAside]:
     """Tasks whose comments the portal counts and does not show. Both streams come in order of the task's id."""
     shown = (one.parent for one in staged("task_comments"))
     at = next(shown, None)

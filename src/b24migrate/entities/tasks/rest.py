@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from b24migrate.entities.groups.rest_dates import may_be_why
+from b24migrate.entities.groups.rest_dates import is_likely_cause
 from b24migrate.entities.tasks import rest_rules
-from b24migrate.entities.tasks.rest_contents import in_tasks
+from b24migrate.entities.tasks.rest_contents import task_contents
 from b24migrate.entities.tasks.rest_version import keeps_dates
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, by_the_dozen, inside
-from b24migrate.targets.rest.contents import tasks_where
-from b24migrate.targets.rest.create import attempt
-from b24migrate.targets.rest.custom_values import as_sent, as_told, in_wrapping
-from b24migrate.targets.rest.field_methods import positional
+from b24migrate.targets.rest.box import Box, in_chunks, rows_at
+from b24migrate.targets.rest.contents import select_tasks
+from b24migrate.targets.rest.create import create_one
+from b24migrate.targets.rest.custom_values import decode_custom, encode_custom, wrapped_file
+from b24migrate.targets.rest.field_methods import positional_methods
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import Known, Made, Writer, stamp
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, stamp_key
 
 LONGEST_TITLE = 250
 # In no document, but in the kernel (tasks classes/general/task.php): updates that notify nobody, and new tasks for
@@ -51,12 +51,12 @@ OF_TASK = (
     Column("status", "STATUS", rest_rules.known_status),
     Column("priority", "PRIORITY"),
     Column("mark", "MARK", lambda value: value or ""),
-    *columns(PEOPLE, values.as_it_is, values.one_id),
+    *columns(PEOPLE, values.unchanged, values.optional_id),
     *columns((("accomplices", "ACCOMPLICES"), ("auditors", "AUDITORS")), lambda value: value or [], values.ids),
-    *columns((("groupId", "GROUP_ID"), ("parentId", "PARENT_ID")), values.id_or_none, values.one_id),
+    *columns((("groupId", "GROUP_ID"), ("parentId", "PARENT_ID")), values.id_or_none, values.optional_id),
     *columns(TIMES, lambda value: value or "", values.utc),
     Column("timeEstimate", "TIME_ESTIMATE", lambda value: value or 0, values.whole),
-    *columns(FLAGS, values.letter, values.flag),
+    *columns(FLAGS, values.yes_or_no, values.flag),
     Column("tags", "TAGS", lambda value: value or []),
     Column("ufCrmTask", "UF_CRM_TASK", lambda value: value or [], values.ids),
 )
@@ -73,7 +73,11 @@ def camel(name: str) -> str:
 def task_fields(box: Box, item: Item) -> dict[str, Json]:
     fields = item.fields
     rest = {name: value for name, value in fields.items() if name not in APART}
-    sent = {**values.written(OF_TASK, fields), **as_sent(box, "tasks", rest, in_wrapping), "XML_ID": stamp(item.key)}
+    sent = {
+        **values.encode_columns(OF_TASK, fields),
+        **encode_custom(box, "tasks", rest, wrapped_file),
+        "XML_ID": stamp_key(item.key),
+    }
     if FILES in fields:
         sent["UF_TASK_WEBDAV_FILES"] = [f"n{one}" for one in fields[FILES] or ()]
     return sent
@@ -84,15 +88,15 @@ def first_fields(box: Box, item: Item) -> dict[str, Json]:
     return {**task_fields(box, item), "MATCH_WORK_TIME": "N"}
 
 
-def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for item in items:
         made = add_task(box, item)
-        yield add_task(box, item) if made.error is not None and may_be_why(box, item) else made
+        yield add_task(box, item) if made.error is not None and is_likely_cause(box, item) else made
 
 
-def add_task(box: Box, item: Item) -> Made:
+def add_task(box: Box, item: Item) -> CreateResult:
     sent = {"fields": first_fields(box, item), "params": NO_ROBOTS}
-    return attempt(box, item, "tasks.task.add", lambda _: sent, lambda said: str(said["task"]["id"]))
+    return create_one(box, item, "tasks.task.add", lambda _: sent, lambda said: str(said["task"]["id"]))
 
 
 def finish_task(box: Box, known: Known, item: Item) -> None:
@@ -105,10 +109,10 @@ def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     """Whether the box filters by that field is written nowhere, so all that came since is looked at. Somebody may have
     copied a task with its stamp: the first one is ours."""
     found: dict[str, str] = {}
-    for keys in by_the_dozen(begun):
-        stamps = {stamp(key): key for key in keys}
+    for keys in in_chunks(begun):
+        stamps = {stamp_key(key): key for key in keys}
         after = min(int(begun[key].get("after") or 0) for key in keys)
-        for row in tasks_where(box, {"XML_ID": list(stamps)}, "XML_ID", after=after):
+        for row in select_tasks(box, {"XML_ID": list(stamps)}, "XML_ID", after=after):
             key = stamps.get(str(row.get("xmlId")))
             if key:
                 found.setdefault(key, str(row["id"]))
@@ -118,7 +122,7 @@ def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def newest_tasks(box: Box) -> list[str]:
-    rows = inside(box.question("tasks.task.list", {"select": ["ID"], "order": {"ID": "desc"}}), "tasks")
+    rows = rows_at(box.question("tasks.task.list", {"select": ["ID"], "order": {"ID": "desc"}}), "tasks")
     return [str(row["id"]) for row in rows]
 
 
@@ -127,7 +131,7 @@ def update_task(box: Box, known: Known, item: Item) -> None:
     try:
         box.call("tasks.task.update", sent)
     except Permanent:
-        if not may_be_why(box, item):
+        if not is_likely_cause(box, item):
             raise
         box.call("tasks.task.update", sent)
     finish_task(box, known, item)
@@ -136,26 +140,26 @@ def update_task(box: Box, known: Known, item: Item) -> None:
 # ---------------------------------------------------------------- reading
 
 
-def rows_of(box: Box, ids: Sequence[str]) -> dict[str, Args]:
+def read_rows(box: Box, ids: Sequence[str]) -> dict[str, Args]:
     names = [*SELECT, *box.custom_types("tasks")]
     asked = {"filter": {"ID": list(ids)}, "select": names, "order": {"ID": "asc"}}
     return {str(row["id"]): row for row in box.pages("tasks.task.list", asked, "tasks")} if ids else {}
 
 
 def read_tasks(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    rows = rows_of(box, [one.target_id for one in wanted.values()])
-    objects = behind(box, [one for row in rows.values() for one in attachments(row)])
-    return {key: told_task(box, rows[one.target_id], objects) for key, one in wanted.items() if one.target_id in rows}
+    rows = read_rows(box, [one.target_id for one in wanted.values()])
+    objects = find_files(box, [one for row in rows.values() for one in attachments(row)])
+    return {key: decode_task(box, rows[one.target_id], objects) for key, one in wanted.items() if one.target_id in rows}
 
 
-def told_task(box: Box, row: Args, objects: Mapping[str, str]) -> Args:
+def decode_task(box: Box, row: Args, objects: Mapping[str, str]) -> Args:
     upper = {one.native: row.get(camel(one.native)) for one in OF_TASK}
     custom = {code: row.get(camel(code), row.get(code)) for code in box.custom_types("tasks")}
-    tags = [str(one.get("title")) for one in inside(row.get("tags"))]
+    tags = [str(one.get("title")) for one in rows_at(row.get("tags"))]
     files = [objects.get(one, one) for one in attachments(row)]
     return {
-        **values.told(OF_TASK, upper),
-        **as_told(box, "tasks", custom),
+        **values.decode_columns(OF_TASK, upper),
+        **decode_custom(box, "tasks", custom),
         "tags": tags,
         FILES: files,
         "xmlId": row.get("xmlId"),
@@ -166,7 +170,7 @@ def attachments(row: Args) -> list[str]:
     return [one.removeprefix("n") for one in values.ids(row.get(FILES))]
 
 
-def behind(box: Box, ids: Sequence[str]) -> dict[str, str]:
+def find_files(box: Box, ids: Sequence[str]) -> dict[str, str]:
     """The files of the Drive that attachments stand for."""
     said = box.questions([Command("disk.attachedObject.get", {"id": one}) for one in ids])
     return {one: str(about["OBJECT_ID"]) for one, about in zip(ids, said, strict=True) if about}
@@ -175,14 +179,14 @@ def behind(box: Box, ids: Sequence[str]) -> dict[str, str]:
 # ---------------------------------------------------------------- at the end
 
 
-def what_moves(item: Item) -> Args:
+def moving_fields(item: Item) -> Args:
     """Checklists and comments move it, and their members join the task."""
     return {name: item.fields.get(name) for name in ("createdDate", "changedDate", "accomplices", "auditors")}
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
     """What came after a task is no change of the task; what somebody did to it on the box is, and stays."""
-    rows = rows_of(box, [one.target_id for one in some.values()])
+    rows = read_rows(box, [one.target_id for one in some.values()])
     for one in some.values():
         row = rows.get(one.target_id)
         if row is None or not isinstance(one.trace, Mapping) or not one.trace.get("changedDate"):
@@ -201,7 +205,7 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
         }
         if moved:
             names = {*moved, "changedDate"}
-            fields = values.written(OF_TASK, {name: one.trace[name] for name in names})
+            fields = values.encode_columns(OF_TASK, {name: one.trace[name] for name in names})
             box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields, **SILENT})
 
 
@@ -214,10 +218,10 @@ FIELD_TYPES = frozenset({"string", "double", "datetime", "boolean"})
 TASKS = Writer(
     stream="tasks",
     entity="tasks",
-    custom_fields=positional("task.item.userfield", FIELD_TYPES),
+    custom_fields=positional_methods("task.item.userfield", FIELD_TYPES),
     needs=("tasks.task.list", "tasks.task.add", "tasks.task.update", *files.NEEDS),
     create=add_tasks,
-    trace=what_moves,
+    trace=moving_fields,
     before=lambda box, _: {"after": box.highest("tasks", lambda: newest_tasks(box))},
     find=find_tasks,
     finish=finish_task,
@@ -225,9 +229,9 @@ TASKS = Writer(
     read=read_tasks,
     at_last=restore,
     delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
-    inside=in_tasks,
+    inside=task_contents,
     restless=frozenset({"changedDate", "changedBy", "activityDate"}),
-    rules=rest_rules.of_tasks,
+    rules=rest_rules.task_rules,
 )
 
 WRITERS = (TASKS,)

@@ -7,45 +7,45 @@ from html import unescape
 
 from b24migrate.entities.chats import rest_messages
 from b24migrate.entities.tasks import rest_rules
-from b24migrate.entities.tasks.rest import SILENT, rows_of
-from b24migrate.entities.tasks.rest_contents import in_items
+from b24migrate.entities.tasks.rest import SILENT, read_rows
+from b24migrate.entities.tasks.rest_contents import item_contents
 from b24migrate.entities.tasks.rest_version import chats_of, talks_in_chats
-from b24migrate.model.answers import with_emoji
+from b24migrate.model.answers import decode_emoji
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.create import attempt, one_by_one, unclaimed
-from b24migrate.targets.rest.files import home, subfolder
-from b24migrate.targets.rest.header_line import headed
-from b24migrate.targets.rest.marks import is_marked, mark
-from b24migrate.targets.rest.user_names import names_of
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.create import choose_unclaimed, create_one, create_one_by_one
+from b24migrate.targets.rest.files import files_folder, subfolder
+from b24migrate.targets.rest.header_line import add_header
+from b24migrate.targets.rest.marks import is_marked, set_mark
+from b24migrate.targets.rest.user_names import user_names
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import Known, Made, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer
 
 # ---------------------------------------------------------------- checklists
 
 OF_ITEM = (
     Column("TITLE", "TITLE"),
-    Column("PARENT_ID", "PARENT_ID", values.id_or_none, values.one_id),
+    Column("PARENT_ID", "PARENT_ID", values.id_or_none, values.optional_id),
     Column("SORT_INDEX", "SORT_INDEX", lambda value: value or 0, values.whole),
-    *columns((("IS_COMPLETE", "IS_COMPLETE"), ("IS_IMPORTANT", "IS_IMPORTANT")), values.letter, values.flag),
+    *columns((("IS_COMPLETE", "IS_COMPLETE"), ("IS_IMPORTANT", "IS_IMPORTANT")), values.yes_or_no, values.flag),
     Column("MEMBERS", "MEMBERS", lambda value: {str(one["ID"]): {"TYPE": one["TYPE"]} for one in value or ()}),
 )
 TOLD_ONLY = (
-    *columns((("CREATED_BY", "CREATED_BY"), ("TOGGLED_BY", "TOGGLED_BY")), values.as_it_is, values.one_id),
+    *columns((("CREATED_BY", "CREATED_BY"), ("TOGGLED_BY", "TOGGLED_BY")), values.unchanged, values.optional_id),
     Column("TOGGLED_DATE", "TOGGLED_DATE", back=values.utc),
 )
 
 
 def item_params(item: Item) -> Args:
     """By position: the task comes first."""
-    return {"TASKID": item.fields["TASK_ID"], "FIELDS": values.written(OF_ITEM, item.fields)}
+    return {"TASKID": item.fields["TASK_ID"], "FIELDS": values.encode_columns(OF_ITEM, item.fields)}
 
 
 def update_item(box: Box, known: Known, item: Item) -> None:
-    fields = values.written(OF_ITEM, item.fields)
+    fields = values.encode_columns(OF_ITEM, item.fields)
     box.call("task.checklistitem.update", {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": fields})
 
 
@@ -61,7 +61,7 @@ def item_trace(item: Item) -> Args:
 
 def find_items(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     there = items_of(box, sorted({str(trace["task"]) for trace in begun.values()}))
-    return unclaimed(
+    return choose_unclaimed(
         box,
         "task_checklists",
         {
@@ -72,8 +72,8 @@ def find_items(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def _same_item(row: Args, trace: Args) -> bool:
-    told = values.told(OF_ITEM, row)
-    sent = (_words(trace["TITLE"]), values.one_id(trace["PARENT_ID"]), trace["SORT_INDEX"] or 0)
+    told = values.decode_columns(OF_ITEM, row)
+    sent = (_words(trace["TITLE"]), values.optional_id(trace["PARENT_ID"]), trace["SORT_INDEX"] or 0)
     return (_words(told["TITLE"]), told["PARENT_ID"], told["SORT_INDEX"]) == sent
 
 
@@ -86,12 +86,12 @@ def read_items(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     there = items_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
     rows = {(task, str(row["ID"])): row for task, listed in there.items() for row in listed}
     places = {key: (str(one.trace["task"]), one.target_id) for key, one in wanted.items()}
-    return {key: told_item(rows[place], place[0]) for key, place in places.items() if place in rows}
+    return {key: decode_item(rows[place], place[0]) for key, place in places.items() if place in rows}
 
 
-def told_item(row: Args, task: str) -> Args:
-    members = [{"ID": str(one["ID"]), "TYPE": one.get("TYPE")} for one in inside(row.get("MEMBERS"))]
-    told = values.told((*OF_ITEM, *TOLD_ONLY), row)
+def decode_item(row: Args, task: str) -> Args:
+    members = [{"ID": str(one["ID"]), "TYPE": one.get("TYPE")} for one in rows_at(row.get("MEMBERS"))]
+    told = values.decode_columns((*OF_ITEM, *TOLD_ONLY), row)
     return {**told, "TASK_ID": task, "MEMBERS": members, "ATTACHMENTS": list(row.get("ATTACHMENTS") or ())}
 
 
@@ -99,7 +99,7 @@ CHECKLISTS = Writer(
     stream="task_checklists",
     entity="tasks",
     needs=("task.checklistitem.getlist", "task.checklistitem.add", "task.checklistitem.update"),
-    create=one_by_one("task.checklistitem.add", item_params),
+    create=create_one_by_one("task.checklistitem.add", item_params),
     trace=item_trace,
     find=find_items,
     update=update_item,
@@ -107,8 +107,8 @@ CHECKLISTS = Writer(
     delete=lambda box, known: box.call(
         "task.checklistitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
     ),
-    inside=in_items,
-    rules=rest_rules.of_checklists,
+    inside=item_contents,
+    rules=rest_rules.checklist_rules,
 )
 
 
@@ -123,34 +123,34 @@ def words_of(box: Box, item: Item) -> str:
     """Where the box takes neither author nor date, a line before the words says them."""
     fields = item.fields
     if not talks_in_chats(box):
-        return rest_rules.said(fields.get("text"))
+        return rest_rules.comment_text(fields.get("text"))
     author = str(fields.get("author_id") or "0")
-    return headed(item.key, fields.get("date"), fields.get("text"), names_of(box, [author]).get(author, ""))
+    return add_header(item.key, fields.get("date"), fields.get("text"), user_names(box, [author]).get(author, ""))
 
 
-def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_comments(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for item in items:
-        made = said_once(box, item)
+        made = add_comment(box, item)
         tries = 0
         while made.error is not None and tries < TRIES and not talks_in_chats(box):
-            more = UNSEEN if repeats(box, item) else ""
-            if (tries or not more) and not let_in(box, item):
+            more = UNSEEN if is_repetition(box, item) else ""
+            if (tries or not more) and not add_author_as_observer(box, item):
                 break
-            made = said_once(box, item, more)
+            made = add_comment(box, item, more)
             tries += 1
         yield made
 
 
-def said_once(box: Box, item: Item, more: str = "") -> Made:
-    return attempt(box, item, COMMENT, lambda one: comment_params(box, one, more), str)
+def add_comment(box: Box, item: Item, more: str = "") -> CreateResult:
+    return create_one(box, item, COMMENT, lambda one: comment_params(box, one, more), str)
 
 
-def repeats(box: Box, item: Item) -> bool:
+def is_repetition(box: Box, item: Item) -> bool:
     """Whether the last comment of the task says the same, which the forum refuses whoever wrote it (kernel
     forum/lib/message.php, deduplication)."""
     task = str(item.fields["task_id"])
     last = max(comments_of(box, [task])[task], key=lambda row: int(row["ID"]), default=None)
-    return last is not None and _words(with_emoji(last.get("POST_MESSAGE"))) == _words(words_of(box, item))
+    return last is not None and _words(decode_emoji(last.get("POST_MESSAGE"))) == _words(words_of(box, item))
 
 
 def comment_params(box: Box, item: Item, more: str = "") -> Args:
@@ -183,7 +183,7 @@ def comments_of(box: Box, tasks: Sequence[str]) -> dict[str, list[Args]]:
 
 def comment_trace(item: Item) -> Args:
     told = {name: item.fields.get(name) for name in ("author_id", "date")}
-    return {"task": str(item.fields["task_id"]), "text": rest_rules.said(item.fields.get("text")), **told}
+    return {"task": str(item.fields["task_id"]), "text": rest_rules.comment_text(item.fields.get("text")), **told}
 
 
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
@@ -194,13 +194,13 @@ def find_in_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for task, chat in chats_of(box, sorted({str(trace["task"]) for trace in begun.values()})).items():
         mine = {key: trace for key, trace in begun.items() if str(trace["task"]) == task}
-        found |= rest_messages.lost_in(box, chat, mine)
+        found |= rest_messages.find_in_chat(box, chat, mine)
     return found
 
 
 def find_on_forum(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     there = comments_of(box, sorted({str(trace["task"]) for trace in begun.values()}))
-    return unclaimed(
+    return choose_unclaimed(
         box,
         "task_comments",
         {
@@ -211,8 +211,8 @@ def find_on_forum(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def _same_comment(box: Box, row: Args, trace: Args) -> bool:
-    told = told_comment(row, str(trace["task"]))
-    author = values.one_id(trace["author_id"]) or box.owner
+    told = decode_comment(row, str(trace["task"]))
+    author = values.optional_id(trace["author_id"]) or box.owner
     dates = (None, told["date"])  # without one the box takes the time of the move
     return (told["author_id"], _words(told["text"])) == (author, _words(trace["text"])) and trace["date"] in dates
 
@@ -224,25 +224,25 @@ def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 def read_in_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     chats = chats_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
     tasks = {key: str(one.trace["task"]) for key, one in wanted.items() if str(one.trace["task"]) in chats}
-    rows = rest_messages.rows_of(box, [(chats[task], wanted[key].target_id) for key, task in tasks.items()])
+    rows = rest_messages.read_rows(box, [(chats[task], wanted[key].target_id) for key, task in tasks.items()])
     there = {key: rows[wanted[key].target_id] for key in tasks if wanted[key].target_id in rows}
-    return {key: {**rest_messages.told_message(row), "task_id": tasks[key]} for key, row in there.items()}
+    return {key: {**rest_messages.decode_message(row), "task_id": tasks[key]} for key, row in there.items()}
 
 
 def read_on_forum(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     there = comments_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
     rows = {(task, str(row["ID"])): row for task, listed in there.items() for row in listed}
     places = {key: (str(one.trace["task"]), one.target_id) for key, one in wanted.items()}
-    return {key: told_comment(rows[place], place[0]) for key, place in places.items() if place in rows}
+    return {key: decode_comment(rows[place], place[0]) for key, place in places.items() if place in rows}
 
 
-def told_comment(row: Args, task: str) -> Args:
+def decode_comment(row: Args, task: str) -> Args:
     return {
         "task_id": task,
-        "author_id": values.one_id(row.get("AUTHOR_ID")),
+        "author_id": values.optional_id(row.get("AUTHOR_ID")),
         "date": values.utc(row.get("POST_DATE")),
-        "text": str(with_emoji(row.get("POST_MESSAGE")) or "").removesuffix(UNSEEN),
-        "files": [str(one["FILE_ID"]) for one in inside(row.get("ATTACHED_OBJECTS"))],
+        "text": str(decode_emoji(row.get("POST_MESSAGE")) or "").removesuffix(UNSEEN),
+        "files": [str(one["FILE_ID"]) for one in rows_at(row.get("ATTACHED_OBJECTS"))],
     }
 
 
@@ -264,7 +264,7 @@ COMMENTS = Writer(
     update=update_comment,
     read=read_comments,
     delete=delete_comment,
-    rules=rest_rules.of_comments,
+    rules=rest_rules.comment_rules,
     serial=True,  # where they are quoted in a chat, only their order tells who answered whom
 )
 
@@ -276,14 +276,14 @@ READERS = "readers-"  # how a folder is called; the numbers of those who may rea
 SHARED = "shared"  # what a folder is marked with, for each of them
 
 
-def let_in(box: Box, item: Item) -> bool:
+def add_author_as_observer(box: Box, item: Item) -> bool:
     """The author watches the task until it is put back as it was, when all comments are there; of the owner's Drive
     only a folder with these files is opened to him. False where there is nobody to let in."""
     author = str(item.fields.get("author_id") or box.owner)
     if author in ("0", box.owner):
         return False
     task = str(item.fields["task_id"])
-    watching = values.ids(rows_of(box, [task]).get(task, {}).get("auditors"))
+    watching = values.ids(read_rows(box, [task]).get(task, {}).get("auditors"))
     try:
         if author not in watching:
             box.call("tasks.task.update", {"taskId": task, "fields": {"AUDITORS": [*watching, author]}, **SILENT})
@@ -303,7 +303,7 @@ def open_file(box: Box, file: str, reader: str) -> None:
     readers = {reader, *(name.removeprefix(READERS).split("-") if name.startswith(READERS) else ())}
     wanted = READERS + "-".join(sorted(readers, key=int))
     if name != wanted:
-        place = subfolder(box, home(box), wanted)
+        place = subfolder(box, files_folder(box), wanted)
         try:
             box.call("disk.file.moveto", {"id": file, "targetFolderId": place})
         except Permanent:  # one of the same name is there
@@ -313,4 +313,4 @@ def open_file(box: Box, file: str, reader: str) -> None:
     for one in sorted(readers, key=int):
         if not is_marked(box, SHARED, folder, one):
             box.call("disk.folder.sharetouser", {"id": folder, "userId": one, "taskName": READING})
-            mark(box, SHARED, folder, one)
+            set_mark(box, SHARED, folder, one)

@@ -27,7 +27,7 @@ def known_status(value: Json) -> str:
     return str(value) if str(value) in STATUSES else PENDING
 
 
-def said(text: Json) -> str:
+def comment_text(text: Json) -> str:
     """A comment without words is refused, even where it has files."""
     return str(text) if str(text or "").strip() else WORDLESS
 
@@ -36,25 +36,25 @@ def filled_unless_closed(name: str) -> Judge:
     return lambda draft: draft.get(name) not in EMPTY and str(draft.get("status")) != CLOSED
 
 
-def changed(draft: Draft) -> bool:
+def may_change(draft: Draft) -> bool:
     """At most: of a task to which nothing came later the box may be right by chance."""
     return draft.get("changedBy") not in EMPTY
 
 
-def dated(name: str, draft: Draft) -> bool:
+def has_date(name: str, draft: Draft) -> bool:
     return draft.get(name) not in EMPTY
 
 
-def toggled(name: str) -> Judge:
+def judge_toggled(name: str) -> Judge:
     return lambda draft: draft.get(name) not in EMPTY or bool(draft.get("IS_COMPLETE"))
 
 
-def told(name: str) -> Judge:
+def judge_present(name: str) -> Judge:
     return lambda draft: name in draft
 
 
-def wordless(draft: Draft) -> bool:
-    return said(draft.get("text")) != (draft.get("text") or "")
+def has_no_words(draft: Draft) -> bool:
+    return comment_text(draft.get("text")) != (draft.get("text") or "")
 
 
 TASKS = (
@@ -77,21 +77,21 @@ TASKS = (
         "changedBy",
         Keeping.APPROXIMATED,
         say("reason.rest_task_changed"),
-        running=lambda: changed,
+        running=lambda: may_change,
     ),
     Rule(
         "tasks",
         "xmlId",
         Keeping.TRANSFORMED,
         say("reason.rest_stamp"),
-        told("xmlId"),
+        judge_present("xmlId"),
     ),
     Rule("tasks", "closedDate", Keeping.APPROXIMATED, CLOSING, filled_unless_closed("closedDate")),
     Rule("tasks", "", Keeping.TRANSFORMED, NOISE, lambda _: True),
 )
 
 
-def of_tasks(box: Box) -> Sequence[Rule]:
+def task_rules(box: Box) -> Sequence[Rule]:
     def closed_by_nobody(draft: Draft) -> bool:
         who = draft.get("closedBy")
         return str(draft.get("status")) == CLOSED and (who in EMPTY or not box.staged(PEOPLE, str(who)))
@@ -101,12 +101,12 @@ def of_tasks(box: Box) -> Sequence[Rule]:
 
     dates = () if keeps_dates(box) else DATES
     other = [rule for rule in TASKS if rule.field not in DATES]
-    lost = [Rule("tasks", name, Keeping.LOST, TODAY, partial(dated, name)) for name in dates]
+    lost = [Rule("tasks", name, Keeping.LOST, TODAY, partial(has_date, name)) for name in dates]
     kept = [rule for rule in TASKS if rule.field in DATES and not dates]
     return (*other, *kept, *lost, Rule("tasks", "closedBy", Keeping.APPROXIMATED, CLOSING, judge))
 
 
-def of_checklists(box: Box) -> Sequence[Rule]:
+def checklist_rules(box: Box) -> Sequence[Rule]:
     return (
         Rule(
             "task_checklists",
@@ -126,7 +126,7 @@ CHECKLISTS = (
             name,
             Keeping.LOST,
             say("reason.rest_checklist_toggled"),
-            toggled(name),
+            judge_toggled(name),
         )
         for name in ("TOGGLED_BY", "TOGGLED_DATE")
     ),
@@ -134,7 +134,7 @@ CHECKLISTS = (
 )
 
 
-def of_comments(box: Box) -> Sequence[Rule]:
+def comment_rules(box: Box) -> Sequence[Rule]:
     """On the forum they keep author and date; in a chat the owner of the webhook says them now."""
     if not talks_in_chats(box):
         return COMMENTS
@@ -161,5 +161,5 @@ COMMENTS = (
         say("reason.rest_system_comment"),
         lambda draft: str(draft.get("author_id")) == "0",
     ),
-    Rule("task_comments", "text", Keeping.APPROXIMATED, say("reason.rest_ellipsis"), wordless),
+    Rule("task_comments", "text", Keeping.APPROXIMATED, say("reason.rest_ellipsis"), has_no_words),
 )

@@ -7,23 +7,23 @@ from itertools import islice
 
 from b24migrate.model.records import Args
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import PAGE, Box, inside
-from b24migrate.targets.rest.journal import Memory, Remembered, State
+from b24migrate.targets.rest.box import PAGE, Box, rows_at
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
 
 REMEMBERED_S = 60.0
 
 
 def talks_in_chats(box: Box) -> bool:
     """Whether comments are messages, said by whoever calls, now. A box without tasks does not show it."""
-    return bool(_seen(box, "task chats", lambda: _newest_has_a_chat(box)))
+    return bool(_observe(box, "task chats", lambda: _newest_has_a_chat(box)))
 
 
 def keeps_dates(box: Box) -> bool:
     """Whether a task of ours was made when we said; a box that has none yet is believed to keep it."""
-    return _seen(box, "task dates", lambda: _kept_a_date(box)) is not False
+    return _observe(box, "task dates", lambda: _kept_a_date(box)) is not False
 
 
-def _seen(box: Box, name: str, ask: Callable[[], bool | None]) -> bool | None:
+def _observe(box: Box, name: str, ask: Callable[[], bool | None]) -> bool | None:
     """Asked again as long as there is nothing to see."""
     found = box.kept(name, ask, REMEMBERED_S)
     if found is None:
@@ -33,22 +33,22 @@ def _seen(box: Box, name: str, ask: Callable[[], bool | None]) -> bool | None:
 
 def _newest_has_a_chat(box: Box) -> bool | None:
     asked = {"select": ["ID", "CHAT_ID"], "order": {"ID": "desc"}}
-    newest = next(inside(box.question("tasks.task.list", asked), "tasks"), None)
-    return None if newest is None else values.one_id(newest.get("chatId")) is not None
+    newest = next(rows_at(box.question("tasks.task.list", asked), "tasks"), None)
+    return None if newest is None else values.optional_id(newest.get("chatId")) is not None
 
 
 def _kept_a_date(box: Box) -> bool | None:
     """Of the first few, since somebody may have deleted one."""
-    dated = (one for some in Memory(box.store).walk("tasks") for one in some if _dated(one))
+    dated = (one for some in Journal(box.store).walk("tasks") for one in some if _has_date(one))
     ours = {one.target_id: one.trace["createdDate"] for one in islice(dated, PAGE)}
     if not ours:
         return None
     asked = {"filter": {"ID": list(ours)}, "select": ["ID", "CREATED_DATE"]}
-    row = next(inside(box.question("tasks.task.list", asked), "tasks"), None)
+    row = next(rows_at(box.question("tasks.task.list", asked), "tasks"), None)
     return None if row is None else values.utc(row.get("createdDate")) == ours[str(row["id"])]
 
 
-def _dated(one: Remembered) -> bool:
+def _has_date(one: JournalEntry) -> bool:
     return one.state is State.DONE and isinstance(one.trace, Mapping) and bool(one.trace.get("createdDate"))
 
 
@@ -56,4 +56,4 @@ def chats_of(box: Box, tasks: list[str]) -> dict[str, str]:
     """The chat of each task that has one."""
     asked = {"filter": {"ID": tasks}, "select": ["ID", "CHAT_ID"], "order": {"ID": "asc"}}
     rows: list[Args] = list(box.pages("tasks.task.list", asked, "tasks")) if tasks else []
-    return {str(row["id"]): str(row["chatId"]) for row in rows if values.one_id(row.get("chatId"))}
+    return {str(row["id"]): str(row["chatId"]) for row in rows if values.optional_id(row.get("chatId"))}

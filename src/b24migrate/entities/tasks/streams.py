@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from b24migrate.entities import probes
-from b24migrate.entities.attachments import on_drive, refs_of, resolved, resolving
+from b24migrate.entities.attachments import drive_refs, refs_of, resolve_attachments, resolve_rows
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
-from b24migrate.entities.custom_fields import of_tasks
-from b24migrate.entities.readers import either, one_by_one, refused
-from b24migrate.entities.tasks.comments import task_comments, unseen_comments, with_chats
+from b24migrate.entities.custom_fields import task_fields
+from b24migrate.entities.readers import fetch_either, fetch_one_by_one, mark_unread
+from b24migrate.entities.tasks.comments import find_unseen_comments, task_comments, with_chats
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import strange
+from b24migrate.model.answers import unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Json, Row, Table
 from b24migrate.model.streams import (
@@ -30,7 +30,7 @@ from b24migrate.model.streams import (
     PerParent,
     Policy,
     Resolve,
-    Seen,
+    SourceRecord,
     Stream,
     Take,
     Whole,
@@ -132,21 +132,21 @@ def camel_name(name: str) -> str:
     return "status" if name == "REAL_STATUS" else first + "".join(part.capitalize() for part in others)
 
 
-def told(value: Json) -> list[Json]:
+def as_list(value: Json) -> list[Json]:
     """A list in any of PHP's spellings."""
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def of_task(name: str) -> Take:
+def take_from_task(name: str) -> Take:
     """What the task itself tells; of a row of the older listing another method did."""
     return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
 
 
-def tags(seen: Seen) -> Json:
-    listed = of_task("tags")(seen)
+def tags(seen: SourceRecord) -> Json:
+    listed = take_from_task("tags")(seen)
     if listed is ABSENT:
         return ABSENT
-    return [str(one.get("title") if isinstance(one, dict) else one) for one in told(listed)]
+    return [str(one.get("title") if isinstance(one, dict) else one) for one in as_list(listed)]
 
 
 def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -155,27 +155,27 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
     known = []
     for row, answer in zip(rows, answers, strict=True):
         if isinstance(answer.error, Permanent):
-            known.append(refused(row, say("part.tags"), answer.error))
+            known.append(mark_unread(row, say("part.tags"), answer.error))
             continue
         if answer.error is not None:
             raise answer.error
         said = msgspec.json.decode(answer.result or b"null")
         if not isinstance(said, dict):
-            known.append(refused(row, say("part.tags"), strange("task.item.getdata", ())))
+            known.append(mark_unread(row, say("part.tags"), unexpected_answer("task.item.getdata", ())))
             continue
         said = camel(said)
-        more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
+        more = {name: as_list(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
         known.append(row._replace(extras={**(row.extras or {}), **more}))
-    return resolved(source, with_chats(source, known), attachments)
+    return resolve_rows(source, with_chats(source, known), attachments)
 
 
 def attachments(payload: Mapping[str, Json]) -> list[str]:
     """Numbers, or numbers with an `n` before them."""
-    ids = (str(one).removeprefix("n") for one in told(camel(payload).get("ufTaskWebdavFiles")))
+    ids = (str(one).removeprefix("n") for one in as_list(camel(payload).get("ufTaskWebdavFiles")))
     return [one for one in ids if one.isdecimal()]
 
 
-def file_keys(seen: Seen) -> Json:
+def file_keys(seen: SourceRecord) -> Json:
     if "ufTaskWebdavFiles" not in seen.payload:
         return ABSENT
     known = {name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()}
@@ -202,7 +202,7 @@ tasks = Stream(
             params={"select": SELECT},
             items=("tasks",),
             id="id",
-            enrich=resolving(attachments),
+            enrich=resolve_attachments(attachments),
             enrich_scope="disk",
             select="select",
         ),
@@ -217,8 +217,8 @@ tasks = Stream(
         person("responsibleId", Policy.PLACEHOLDER),
         person("changedBy"),
         person("closedBy"),
-        Field("accomplices", Kind.REFS, take=of_task("accomplices"), to="users"),
-        Field("auditors", Kind.REFS, take=of_task("auditors"), to="users"),
+        Field("accomplices", Kind.REFS, take=take_from_task("accomplices"), to="users"),
+        Field("auditors", Kind.REFS, take=take_from_task("auditors"), to="users"),
         Field("groupId", Kind.REF, to="groups", policy=Policy.REQUIRE),
         Field("parentId", Kind.REF, to="tasks", waits=True),
         *times("createdDate", "changedDate", "closedDate", "dateStart", "deadline", "startDatePlan", "endDatePlan"),
@@ -228,7 +228,7 @@ tasks = Stream(
         Field(
             "ufCrmTask",
             Kind.CODED,
-            take=lambda seen: told(seen.payload["ufCrmTask"]) if "ufCrmTask" in seen.payload else ABSENT,
+            take=lambda seen: as_list(seen.payload["ufCrmTask"]) if "ufCrmTask" in seen.payload else ABSENT,
             code=crm_link,
             names=CRM_STREAMS,
             policy=Policy.EXISTING,
@@ -240,15 +240,15 @@ tasks = Stream(
     volatile=VOLATILE,
     view=camel,
     files=refs_of,
-    fetch=either(
-        one_by_one(
+    fetch=fetch_either(
+        fetch_one_by_one(
             MODERN,
             lambda source_id: {"filter": {"ID": source_id}, "select": SELECT},
             items=("tasks",),
             id_field="id",
             select="select",
         ),
-        one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}, select="SELECT"),
+        fetch_one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}, select="SELECT"),
     ),
     mentions=(
         Mention(r"/company/personal/user/(\d+)/tasks/task/view/(\d+)", link=True, ids=("users", "tasks")),
@@ -262,23 +262,23 @@ tasks = Stream(
 # ---------------------------------------------------------------- checklists
 
 
-def above(seen: Seen) -> Json:
+def parent_item(seen: SourceRecord) -> Json:
     """The item it lies under; the checklists themselves lie under none."""
     return None if str(seen.payload.get("PARENT_ID") or 0) == "0" else f"{seen.parent}:{seen.payload['PARENT_ID']}"
 
 
-def member(_: Seen, value: Json, resolve: Resolve) -> Json:
+def member(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return {"ID": resolve("users", str(value["ID"])), "TYPE": value.get("TYPE")}
 
 
-def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def drop_changing_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Of members and files only who and which they are: names and links change by themselves."""
-    people = [(str(one.get("ID")), one.get("TYPE")) for one in told(payload.get("MEMBERS"))]
-    return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in on_drive(payload.get("ATTACHMENTS"))]}
+    people = [(str(one.get("ID")), one.get("TYPE")) for one in as_list(payload.get("MEMBERS"))]
+    return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in drive_refs(payload.get("ATTACHMENTS"))]}
 
 
-def files_of_item(seen: Seen) -> Iterable[FileRef]:
-    return on_drive(seen.payload.get("ATTACHMENTS"))
+def files_of_item(seen: SourceRecord) -> Iterable[FileRef]:
+    return drive_refs(seen.payload.get("ATTACHMENTS"))
 
 
 task_checklists = Stream(
@@ -297,7 +297,7 @@ task_checklists = Stream(
     batch_option="batch_checklists",
     fields=(
         Field("TASK_ID", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
-        Field("PARENT_ID", Kind.REF, take=above, to="task_checklists", policy=Policy.EXISTING),
+        Field("PARENT_ID", Kind.REF, take=parent_item, to="task_checklists", policy=Policy.EXISTING),
         Field("TITLE", Kind.RICH),
         *wholes("SORT_INDEX"),
         *flags("IS_COMPLETE", "IS_IMPORTANT"),
@@ -307,14 +307,14 @@ task_checklists = Stream(
         Field(
             "MEMBERS",
             Kind.CODED,
-            take=lambda seen: told(seen.payload.get("MEMBERS")),
+            take=lambda seen: as_list(seen.payload.get("MEMBERS")),
             code=member,
             names=("users",),
         ),
         Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
     ),
     hashed=True,
-    lasting=lasting,
+    lasting=drop_changing_names,
     files=files_of_item,
 )
 
@@ -330,9 +330,9 @@ ENTITIES = (
             "im": say("loss.task_chats"),
             "disk": say("loss.task_files"),
         },
-        custom_fields=CustomFields("tasks", "task", of_tasks()),
+        custom_fields=CustomFields("tasks", "task", task_fields()),
         probes={MODERN: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},
-        unreadable=unseen_comments,
+        unreadable=find_unseen_comments,
         unreadable_by="tasks",
         habits=(probes.tasks,),
     ),

@@ -12,13 +12,13 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, by_the_dozen, inside
-from b24migrate.targets.rest.contents import UNSEEN, beginning
-from b24migrate.targets.rest.create import attempt, one_by_one
-from b24migrate.targets.rest.custom_values import as_sent, as_told, in_wrapping
-from b24migrate.targets.rest.field_methods import older
+from b24migrate.targets.rest.box import Box, in_chunks, rows_at
+from b24migrate.targets.rest.contents import UNSEEN, keys_with_prefix
+from b24migrate.targets.rest.create import create_one, create_one_by_one
+from b24migrate.targets.rest.custom_values import decode_custom, encode_custom, wrapped_file
+from b24migrate.targets.rest.field_methods import older_methods
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import Held, Known, Made, Writer, stamp
+from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, stamp_key
 
 # ---------------------------------------------------------------- departments
 
@@ -26,39 +26,39 @@ from b24migrate.targets.rest.writer import Held, Known, Made, Writer, stamp
 BY_ID = {"sort": "ID", "order": "ASC"}
 OF_DEPARTMENT = (
     Column("NAME", "NAME"),
-    Column("PARENT", "PARENT", back=values.one_id),
+    Column("PARENT", "PARENT", back=values.optional_id),
     Column("SORT", "SORT", lambda value: value or 500, values.whole),  # without it the core may reset it
-    Column("UF_HEAD", "UF_HEAD", values.id_or_none, values.one_id),
+    Column("UF_HEAD", "UF_HEAD", values.id_or_none, values.optional_id),
 )
 
 
-def add_departments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_departments(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """The root is the box's own, whatever it is called."""
     for item in items:
         if item.fields.get("PARENT") in values.NOTHING:
-            yield _the_root(box, item)
+            yield _link_root(box, item)
         else:
             yield from _add_department(box, [item])
 
 
-def _add_department(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def _add_department(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """A box with the newer company structure answers the number of a node, which no other method knows (kernel intranet
     lib/Repository/HrDepartmentRepository.php): the department itself is found by its stamp."""
     for made in _added_department(box, items):
         found = find_departments(box, {made.key: None}) if made.error is None else {}
-        yield Made(made.key, found.get(made.key, made.target_id), made.error)
+        yield CreateResult(made.key, found.get(made.key, made.target_id), made.error)
 
 
-_added_department = one_by_one(
-    "department.add", lambda item: {**values.written(OF_DEPARTMENT, item.fields), "NAME": stamp(item.key)}
+_added_department = create_one_by_one(
+    "department.add", lambda item: {**values.encode_columns(OF_DEPARTMENT, item.fields), "NAME": stamp_key(item.key)}
 )
 
 
-def _the_root(box: Box, item: Item) -> Made:
+def _link_root(box: Box, item: Item) -> CreateResult:
     try:
-        return Made(item.key, root(box), linked=True)
+        return CreateResult(item.key, root(box), linked=True)
     except Permanent as error:
-        return Made(item.key, error=error)
+        return CreateResult(item.key, error=error)
 
 
 def root(box: Box) -> str:
@@ -67,7 +67,7 @@ def root(box: Box) -> str:
 
 def topmost(box: Box) -> str:
     rows = box.pages("department.get", BY_ID)
-    found = next((str(row["ID"]) for row in rows if not values.one_id(row.get("PARENT"))), None)
+    found = next((str(row["ID"]) for row in rows if not values.optional_id(row.get("PARENT"))), None)
     if found is None:
         raise Permanent(say("target.no_root"), code="ERROR_NOT_FOUND")
     return found
@@ -76,35 +76,37 @@ def topmost(box: Box) -> str:
 def find_departments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key in begun:
-        for row in inside(box.question("department.get", {"NAME": stamp(key)})):
-            if row.get("NAME") == stamp(key):
+        for row in rows_at(box.question("department.get", {"NAME": stamp_key(key)})):
+            if row.get("NAME") == stamp_key(key):
                 found[key] = str(row["ID"])
     return found
 
 
 def update_department(box: Box, known: Known, item: Item) -> None:
-    box.call("department.update", {"ID": known.target_id, **values.written(OF_DEPARTMENT, item.fields)})
+    box.call("department.update", {"ID": known.target_id, **values.encode_columns(OF_DEPARTMENT, item.fields)})
 
 
 def read_departments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     asked = {"ID": [one.target_id for one in wanted.values()], **BY_ID}
     rows = {str(row["ID"]): row for row in box.pages("department.get", asked)}
     return {
-        key: values.told(OF_DEPARTMENT, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows
+        key: values.decode_columns(OF_DEPARTMENT, rows[one.target_id])
+        for key, one in wanted.items()
+        if one.target_id in rows
     }
 
 
-def in_departments(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+def department_contents(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
     """Its people stay, whoever they are: no method deletes them."""
     ids = {one.target_id: key for key, one in wanted.items()}
     people = [Command("user.get", {"FILTER": {"UF_DEPARTMENT": one}, "ADMIN_MODE": True}) for one in ids]
     for key, said in zip(ids.values(), box.questions(people), strict=True):
-        if said is None or next(inside(said), None) is not None:
-            yield Held(key, UNSEEN if said is None else say("keep.people"))
+        if said is None or next(rows_at(said), None) is not None:
+            yield Content(key, UNSEEN if said is None else say("keep.people"))
     below = box.lists([Command("department.get", {"PARENT": one, **BY_ID}) for one in ids])
-    ours = beginning(box, "departments") if any(below) else {}
+    ours = keys_with_prefix(box, "departments") if any(below) else {}
     for key, rows in zip(ids.values(), below, strict=True):
-        yield from (Held(key, say("keep.departments"), ours.get(str(row["ID"]), "")) for row in rows)
+        yield from (Content(key, say("keep.departments"), ours.get(str(row["ID"]), "")) for row in rows)
 
 
 DEPARTMENTS = Writer(
@@ -117,7 +119,7 @@ DEPARTMENTS = Writer(
     update=update_department,
     read=read_departments,
     delete=lambda box, known: box.call("department.delete", {"ID": known.target_id}),
-    inside=in_departments,
+    inside=department_contents,
 )
 
 
@@ -126,7 +128,7 @@ DEPARTMENTS = Writer(
 TEXTS = ("NAME", "LAST_NAME", "SECOND_NAME", "EMAIL", "TIME_ZONE")
 OF_USER = (
     *(Column(name, name, lambda value: value or "") for name in TEXTS),
-    Column("ACTIVE", "ACTIVE", values.letter, values.flag),
+    Column("ACTIVE", "ACTIVE", values.yes_or_no, values.flag),
     Column("UF_DEPARTMENT", "UF_DEPARTMENT", back=values.ids),
     Column("PERSONAL_BIRTHDAY", "PERSONAL_BIRTHDAY", lambda value: value or "", values.day),
 )
@@ -149,19 +151,19 @@ def user_params(box: Box, item: Item) -> dict[str, Json]:
     """Who has no department cannot be added as an employee, and an outsider must not become one: he is put into the
     root department, dismissed."""
     fields = item.fields
-    sent = values.written(OF_USER, fields)
+    sent = values.encode_columns(OF_USER, fields)
     if not fields.get("UF_DEPARTMENT"):
         sent |= {"UF_DEPARTMENT": [root(box)], "ACTIVE": "N"}
     rest = {name: value for name, value in fields.items() if name not in OWN}
     if "PERSONAL_PHOTO" in fields:
         photo = fields["PERSONAL_PHOTO"]
         sent["PERSONAL_PHOTO"] = list(box.file(str(photo))) if photo else ""
-    return {**sent, **as_sent(box, "users", rest, in_wrapping), "XML_ID": xml_id(item)}
+    return {**sent, **encode_custom(box, "users", rest, wrapped_file), "XML_ID": xml_id(item)}
 
 
 def xml_id(item: Item) -> str:
     """The source's own where it has one: together with the e-mail it is as good as a stamp."""
-    return str(item.fields.get("XML_ID") or stamp(item.key))
+    return str(item.fields.get("XML_ID") or stamp_key(item.key))
 
 
 def is_dismissed(item: Item) -> bool:
@@ -177,27 +179,27 @@ def first_email(item: Item) -> str:
     return f"user{number}@{NOBODY_AT}" if is_dismissed(item) else str(item.fields.get("EMAIL") or "")
 
 
-def add_users(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_users(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     """A box registers somebody first and refuses the rest of him afterwards: whoever is refused is looked for."""
     for item in items:
         before = box.highest("users", lambda: newest_people(box))
-        made = attempt(box, item, "user.add", lambda one: {**user_params(box, one), "EMAIL": first_email(one)}, str)
+        made = create_one(box, item, "user.add", lambda one: {**user_params(box, one), "EMAIL": first_email(one)}, str)
         if made.error is not None:
-            left = find_users(box, {item.key: {**trace(item), "after": before}}).get(item.key)
+            left = find_users(box, {item.key: {**user_trace(item), "after": before}}).get(item.key)
             with suppress(Permanent):
                 if left:
                     update_user(box, Known(left), item)
-                    made = Made(item.key, left)
+                    made = CreateResult(item.key, left)
         yield made
 
 
-def trace(item: Item) -> Args:
+def user_trace(item: Item) -> Args:
     return {"EMAIL": first_email(item), "XML_ID": xml_id(item)}
 
 
 def newest_people(box: Box) -> list[str]:
     asked = {"FILTER": {">ID": 0}, "sort": "ID", "order": "DESC", "start": -1, "ADMIN_MODE": True}
-    return [str(row["ID"]) for row in inside(box.question("user.get", asked))]
+    return [str(row["ID"]) for row in rows_at(box.question("user.get", asked))]
 
 
 def find_users(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
@@ -216,8 +218,8 @@ def _known_by(email: Json) -> str:
 
 
 def with_emails(box: Box, emails: Sequence[str]) -> Iterator[Args]:
-    for some in by_the_dozen(emails):
-        yield from inside(box.question("user.get", {"FILTER": {"EMAIL": some}, "ADMIN_MODE": True}))
+    for some in in_chunks(emails):
+        yield from rows_at(box.question("user.get", {"FILTER": {"EMAIL": some}, "ADMIN_MODE": True}))
 
 
 def by_email(box: Box, emails: Sequence[str]) -> dict[str, str]:
@@ -250,13 +252,13 @@ def hire(box: Box, known: Known, item: Item) -> None:
     formats: list[str] = box.kept("format of days", lambda: list(DAY_FORMATS), FORMAT_S)
     when = date.fromisoformat(str(day))
     for one in list(formats):
-        if _takes(box, known, f"{when:{one}}") and (len(formats) == 1 or _has(box, known, str(day))):
+        if _accepts_day(box, known, f"{when:{one}}") and (len(formats) == 1 or _has(box, known, str(day))):
             if when.day != when.month:  # else it proves nothing
                 formats[:] = [one]
             return
 
 
-def _takes(box: Box, known: Known, day: str) -> bool:
+def _accepts_day(box: Box, known: Known, day: str) -> bool:
     try:
         box.call("user.update", {"ID": known.target_id, HIRED: day})
     except Permanent:
@@ -272,14 +274,14 @@ def _has(box: Box, known: Known, day: str) -> bool:
 def read_users(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     """With everything else that the box says, as it says it."""
     asked = {"FILTER": {"ID": [one.target_id for one in wanted.values()]}, "ADMIN_MODE": True}
-    rows = {str(row["ID"]): row for row in inside(box.question("user.get", asked))}
-    return {key: told_user(box, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+    rows = {str(row["ID"]): row for row in rows_at(box.question("user.get", asked))}
+    return {key: decode_user(box, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
 
 
-def told_user(box: Box, row: Args) -> Args:
+def decode_user(box: Box, row: Args) -> Args:
     others = {name: value for name, value in row.items() if name not in OWN}
     photo = {"PERSONAL_PHOTO": row.get("PERSONAL_PHOTO")}
-    return {**as_told(box, "users", others), **photo, **values.told((*OF_USER, *TOLD_ONLY), row)}
+    return {**decode_custom(box, "users", others), **photo, **values.decode_columns((*OF_USER, *TOLD_ONLY), row)}
 
 
 INVITATIONS = TargetCheck(
@@ -293,13 +295,13 @@ USERS = Writer(
     entity="users",
     needs=("user.get", "user.add", "user.update", *files.NEEDS),
     create=add_users,
-    trace=trace,
+    trace=user_trace,
     before=lambda box, _: {"after": box.highest("users", lambda: newest_people(box))},
     find=find_users,
     finish=complete,
     update=update_user,
     halfway=True,
-    custom_fields=older("user.userfield"),
+    custom_fields=older_methods("user.userfield"),
     by_email=by_email,
     read=read_users,
     stays=say("keep.user"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from b24migrate.entities import probes
-from b24migrate.entities.custom_fields import listed
-from b24migrate.entities.readers import is_link, one_by_one
+from b24migrate.entities.custom_fields import list_fields
+from b24migrate.entities.readers import fetch_one_by_one, is_link
 from b24migrate.messages import say
 from b24migrate.model.records import Table
 from b24migrate.model.streams import (
@@ -21,7 +21,7 @@ from b24migrate.model.streams import (
     Offset,
     Policy,
     Rest,
-    Seen,
+    SourceRecord,
     Stream,
     days,
     flags,
@@ -40,7 +40,7 @@ PAGE = r"/company/personal/user/(\d+)(?=/?(?:[^\w/?&#-]|$))"
 DIALOG = r"/online/\?IM_DIALOG=(\d+)(?![\w&])"
 
 
-def photo(seen: Seen) -> Iterable[FileRef]:
+def photo(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("PERSONAL_PHOTO")
     if is_link(url):
         yield FileRef("user", seen.id, url=str(url))
@@ -57,7 +57,7 @@ departments = Stream(
         *wholes("SORT"),
         Field("UF_HEAD", Kind.REF, to="users", late=True),
     ),
-    fetch=one_by_one("department.get", lambda source_id: {"ID": source_id}),
+    fetch=fetch_one_by_one("department.get", lambda source_id: {"ID": source_id}),
     adopted=lambda seen: not seen.payload.get("PARENT"),  # the root
     mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
 )
@@ -85,7 +85,7 @@ users = Stream(
     required=("NAME", "EMAIL"),
     files=photo,
     peek=("PERSONAL_PHOTO",),
-    fetch=one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),
+    fetch=fetch_one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),
     mentions=(Mention(r"\[USER=(\d+)"), Mention(PAGE, link=True), Mention(DIALOG, link=True)),
 )
 
@@ -97,7 +97,7 @@ ENTITIES = (
         needs_admin=True,
         streams=(departments, users),
         optional_scopes={"user.userfield": say("loss.user_fields")},
-        custom_fields=CustomFields("users", "user.userfield", listed("user.userfield.list")),
+        custom_fields=CustomFields("users", "user.userfield", list_fields("user.userfield.list")),
         matches_users=True,
         habits=(probes.users,),
     ),

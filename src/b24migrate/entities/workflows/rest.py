@@ -11,23 +11,23 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.entities.workflows import rest_rules
-from b24migrate.entities.workflows.rest_rights import examined, may_write, rights
+from b24migrate.entities.workflows.rest_rights import check_rights, may_write, rights
 from b24migrate.entities.workflows.rest_rules import MOST, has_body
-from b24migrate.model.activities import forbidden
+from b24migrate.model.activities import find_forbidden
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import NOWHERE, Args, Item, Json
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.application import as_application, asked_as_application
-from b24migrate.targets.rest.box import Box, inside, strange
-from b24migrate.targets.rest.writer import Known, Made, Writer, stamp
+from b24migrate.targets.rest.application import ask_as_application, call_as_application
+from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, stamp_key
 
 VERSION = 2
 PARTS = ("TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS")
 NUMBER = re.compile(r"0|-?[1-9]\d{0,17}")  # a key that PHP takes for a number
 
 
-def packed(fields: Args) -> str:
+def encode_template(fields: Args) -> str:
     """As methods take files: base64."""
     whole = {"VERSION": VERSION, **{name: fields.get(name) or [] for name in PARTS}, "DOCUMENT_FIELDS": []}
     return base64.b64encode(zlib.compress(serialized(whole))).decode()
@@ -68,9 +68,9 @@ OF_AN_APPLICATION = "rest_app_"
 OF_TEMPLATE = (
     *(values.Column(name, name) for name in ("MODULE_ID", "ENTITY", "NAME", "DESCRIPTION")),
     values.Column("AUTO_EXECUTE", "AUTO_EXECUTE", back=values.whole),
-    values.Column("USER_ID", "USER_ID", back=values.one_id),
+    values.Column("USER_ID", "USER_ID", back=values.optional_id),
     values.Column("MODIFIED", "MODIFIED", back=values.utc),
-    *(values.Column(name, name, back=values.as_it_is) for name in PARTS),
+    *(values.Column(name, name, back=values.unchanged) for name in PARTS),
 )
 SELECT = ["ID", "DOCUMENT_TYPE", "SYSTEM_CODE", *(one.native for one in OF_TEMPLATE)]
 
@@ -78,39 +78,39 @@ SELECT = ["ID", "DOCUMENT_TYPE", "SYSTEM_CODE", *(one.native for one in OF_TEMPL
 # ---------------------------------------------------------------- writing
 
 
-def add_templates(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+def add_templates(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     writes = may_write(box)
     for item in items:
-        yield add_template(box, item) if writes and has_body(item.fields) else Made(item.key, NOWHERE)
+        yield add_template(box, item) if writes and has_body(item.fields) else CreateResult(item.key, NOWHERE)
 
 
-def add_template(box: Box, item: Item) -> Made:
+def add_template(box: Box, item: Item) -> CreateResult:
     params = {
         "DOCUMENT_TYPE": [str(item.fields.get(name) or "") for name in ("MODULE_ID", "ENTITY", "DOCUMENT_TYPE")],
-        "NAME": stamp(item.key),
+        "NAME": stamp_key(item.key),
         "DESCRIPTION": item.fields.get("DESCRIPTION") or "",
         "TEMPLATE_DATA": body(item),
         "AUTO_EXECUTE": NEVER,  # kernels want a text, also in JSON
     }
     try:
-        number = str(as_application(box, ADD, params))
+        number = str(call_as_application(box, ADD, params))
     except Permanent as error:
-        return Made(item.key, error=error)
+        return CreateResult(item.key, error=error)
     if not number.isdecimal():
-        raise strange(ADD)
-    return Made(item.key, number)
+        raise unexpected_answer(ADD)
+    return CreateResult(item.key, number)
 
 
 def body(item: Item) -> list[str]:
-    return ["template.bpt", packed(item.fields)]
+    return ["template.bpt", encode_template(item.fields)]
 
 
 def find_templates(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key in begun:
-        asked = {"SELECT": ["ID", "NAME"], "FILTER": {"=NAME": stamp(key)}}
-        for row in inside(asked_as_application(box, LIST, asked)):
-            if row.get("NAME") == stamp(key):
+        asked = {"SELECT": ["ID", "NAME"], "FILTER": {"=NAME": stamp_key(key)}}
+        for row in rows_at(ask_as_application(box, LIST, asked)):
+            if row.get("NAME") == stamp_key(key):
                 found[key] = str(row["ID"])
     return found
 
@@ -127,24 +127,24 @@ def update_template(box: Box, known: Known, item: Item) -> None:
 
 def change(box: Box, known: Known, fields: Args) -> None:
     if known.target_id != NOWHERE:
-        as_application(box, UPDATE, {"ID": known.target_id, "FIELDS": fields})
+        call_as_application(box, UPDATE, {"ID": known.target_id, "FIELDS": fields})
 
 
 # ---------------------------------------------------------------- when everything has arrived
 
 
-def what_comes_last(item: Item) -> Args:
-    start = 0 if forbidden(item.fields) else int(item.fields.get("AUTO_EXECUTE") or 0)
+def final_fields(item: Item) -> Args:
+    start = 0 if find_forbidden(item.fields) else int(item.fields.get("AUTO_EXECUTE") or 0)
     return {"AUTO_EXECUTE": start & MOST}
 
 
 def switch_on(box: Box, some: Mapping[str, Known]) -> None:
     """Never one that runs code: what is on the box counts, whatever was noted when it was written."""
-    rows = rows_of(box, some.values()) if may_write(box) else {}
+    rows = read_rows(box, some.values()) if may_write(box) else {}
     for one in some.values():
         wanted = str(one.trace.get("AUTO_EXECUTE", 0)) if isinstance(one.trace, Mapping) else NEVER
         row = rows.get(one.target_id)
-        if row is not None and forbidden(row):
+        if row is not None and find_forbidden(row):
             wanted = NEVER
         if row is not None and str(row.get("AUTO_EXECUTE")) != wanted:
             change(box, one, {"AUTO_EXECUTE": wanted})
@@ -153,24 +153,24 @@ def switch_on(box: Box, some: Mapping[str, Known]) -> None:
 # ---------------------------------------------------------------- reading
 
 
-def rows_of(box: Box, some: Iterable[Known]) -> dict[str, Args]:
+def read_rows(box: Box, some: Iterable[Known]) -> dict[str, Args]:
     ids = [one.target_id for one in some if one.target_id != NOWHERE]
     asked = {"SELECT": SELECT, "FILTER": {"ID": ids}}
-    return {str(row["ID"]): row for row in inside(asked_as_application(box, LIST, asked))} if ids else {}
+    return {str(row["ID"]): row for row in rows_at(ask_as_application(box, LIST, asked))} if ids else {}
 
 
 def read_templates(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    rows = rows_of(box, wanted.values())
-    return {key: told(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+    rows = read_rows(box, wanted.values())
+    return {key: decode_template(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
 
 
-def told(row: Args) -> Args:
+def decode_template(row: Args) -> Args:
     """The mark of the application that wrote it is none of the source's. A kernel tells module, class and type where
     the documents show the type alone."""
     code = str(row.get("SYSTEM_CODE") or "")
     document = row.get("DOCUMENT_TYPE")
     return {
-        **values.told(OF_TEMPLATE, row),
+        **values.decode_columns(OF_TEMPLATE, row),
         "DOCUMENT_TYPE": document[-1] if isinstance(document, list) and document else document,
         "SYSTEM_CODE": None if code.startswith(OF_AN_APPLICATION) else code,
     }
@@ -178,7 +178,7 @@ def told(row: Args) -> Args:
 
 def rules(box: Box) -> Sequence[Rule]:
     found = rights(box)
-    return rest_rules.of_templates(box, found.standing, found.owner)
+    return rest_rules.template_rules(box, found.standing, found.owner)
 
 
 TEMPLATES = Writer(
@@ -186,16 +186,16 @@ TEMPLATES = Writer(
     entity="workflows",
     needs=(),
     create=add_templates,
-    trace=what_comes_last,
+    trace=final_fields,
     find=find_templates,
     finish=name_template,
     update=update_template,
     read=read_templates,
     at_last=switch_on,
-    delete=lambda box, known: as_application(box, DELETE, {"ID": known.target_id}),
+    delete=lambda box, known: call_as_application(box, DELETE, {"ID": known.target_id}),
     restless=frozenset({"AUTO_EXECUTE", "MODIFIED"}),
     rules=rules,
-    check=examined,
+    check=check_rights,
 )
 
 WRITERS = (TEMPLATES,)

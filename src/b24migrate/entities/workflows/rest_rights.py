@@ -9,7 +9,7 @@ from b24migrate.entities.workflows.rest_rules import Standing
 from b24migrate.messages import join, say
 from b24migrate.model.errors import GateUnmet, MigrationError, Transient
 from b24migrate.ports import TargetCheck
-from b24migrate.targets.rest.application import asked_as_application
+from b24migrate.targets.rest.application import ask_as_application
 from b24migrate.targets.rest.box import Box
 
 KEPT_S = 60.0
@@ -41,12 +41,12 @@ class Rights(NamedTuple):
 
 
 def rights(box: Box) -> Rights:
-    """An application that is refused is no reason to leave anything behind: it has to be mended, and `examined` says
-    so. What would be kept is told as if it were."""
+    """An application that is refused loses nothing: `check_rights` tells what to fix, and the rules are those of one
+    that is granted."""
     if box.application is None:
         return Rights(Standing.ALONE)
     try:
-        return box.kept("rights of the application", lambda: _asked(box), KEPT_S)
+        return box.kept("rights of the application", lambda: _ask_rights(box), KEPT_S)
     except (GateUnmet, Transient) as error:
         return Rights(Standing.READY, error=error)
 
@@ -59,7 +59,7 @@ def may_write(box: Box) -> bool:
     return found.standing is Standing.READY
 
 
-def examined(box: Box) -> TargetCheck:
+def check_rights(box: Box) -> TargetCheck:
     """One line for people."""
     found = rights(box)
     if found.error is not None:
@@ -69,9 +69,9 @@ def examined(box: Box) -> TargetCheck:
     return TargetCheck(NAME, True, say("check.workflow_kept"))
 
 
-def _asked(box: Box) -> Rights:
+def _ask_rights(box: Box) -> Rights:
     profile, scopes, method = (
-        asked_as_application(box, name, params)
+        ask_as_application(box, name, params)
         for name, params in (("profile", {}), ("scope", {}), ("method.get", {"name": METHOD}))
     )
     owner = str(profile.get("ID") or "") if isinstance(profile, Mapping) else ""

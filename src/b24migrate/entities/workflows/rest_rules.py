@@ -40,7 +40,7 @@ LOST = {
 }
 
 
-def of_templates(box: Box, standing: Standing, owner: str) -> Sequence[Rule]:
+def template_rules(box: Box, standing: Standing, owner: str) -> Sequence[Rule]:
     if standing in LOST:
         return [LOST[standing]]
 
@@ -50,10 +50,10 @@ def of_templates(box: Box, standing: Standing, owner: str) -> Sequence[Rule]:
 
     return [
         Rule(STREAM, "", Keeping.LOST, BODILESS, lambda draft: not has_body(draft)),
-        Rule(STREAM, "MODIFIED", Keeping.LOST, CHANGED, bodily("MODIFIED")),
+        Rule(STREAM, "MODIFIED", Keeping.LOST, CHANGED, judge_with_body("MODIFIED")),
         Rule(STREAM, "USER_ID", Keeping.APPROXIMATED, CHANGER, by_others),
-        Rule(STREAM, "SYSTEM_CODE", Keeping.LOST, MARKED, bodily("SYSTEM_CODE")),
-        Rule(STREAM, "AUTO_EXECUTE", Keeping.APPROXIMATED, START, ends_too),
+        Rule(STREAM, "SYSTEM_CODE", Keeping.LOST, MARKED, judge_with_body("SYSTEM_CODE")),
+        Rule(STREAM, "AUTO_EXECUTE", Keeping.APPROXIMATED, START, starts_at_end),
     ]
 
 
@@ -67,10 +67,10 @@ def has_body(fields: Draft) -> bool:
     return fields.get("TEMPLATE") not in EMPTY
 
 
-def bodily(name: str) -> Judge:
+def judge_with_body(name: str) -> Judge:
     """Of a template that is not written nothing differs."""
     return lambda draft: has_body(draft) and draft.get(name) not in EMPTY
 
 
-def ends_too(draft: Draft) -> bool:
+def starts_at_end(draft: Draft) -> bool:
     return has_body(draft) and int(draft.get("AUTO_EXECUTE") or 0) > MOST

@@ -15,13 +15,13 @@ from b24migrate.entities.codes import (
     SMART_INVOICE,
     STAGE_CODES,
     crm_code,
-    stages_of,
+    stage_dictionary,
     type_id,
 )
 from b24migrate.entities.codes import recipient as person_or_group
-from b24migrate.entities.readers import one_by_one
+from b24migrate.entities.readers import fetch_one_by_one
 from b24migrate.messages import say
-from b24migrate.model.activities import OUTGOING, forbidden, watched
+from b24migrate.model.activities import OUTGOING, find_forbidden, find_watched
 from b24migrate.model.fidelity import Draft, Keeping, Rule
 from b24migrate.model.records import Json, Table
 from b24migrate.model.streams import (
@@ -34,7 +34,7 @@ from b24migrate.model.streams import (
     Listing,
     Policy,
     Resolve,
-    Seen,
+    SourceRecord,
     Stream,
     Unresolved,
     texts,
@@ -81,11 +81,11 @@ def _group(found: re.Match[str], resolve: Resolve) -> str:
 
 
 def _deal_stage(found: re.Match[str], resolve: Resolve) -> str:
-    return resolve(STAGE_CODES, f"{stages_of(DEAL, found[1])}:{found[0]}")
+    return resolve(STAGE_CODES, f"{stage_dictionary(DEAL, found[1])}:{found[0]}")
 
 
 def _smart_stage(found: re.Match[str], resolve: Resolve) -> str:
-    return resolve(STAGE_CODES, f"{stages_of(int(found[1]), found[2])}:{found[0]}")
+    return resolve(STAGE_CODES, f"{stage_dictionary(int(found[1]), found[2])}:{found[0]}")
 
 
 def _smart_type(found: re.Match[str], resolve: Resolve) -> str:
@@ -121,7 +121,7 @@ RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
 WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template have neither
 
 
-def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
+def rewrite_codes(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """Every code in a text. One that is not on the target stays, and its place is told."""
     if not isinstance(value, str) or not WORTH.search(value):
         return value
@@ -134,11 +134,11 @@ def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
         resolve.missed(missing.what)
         return value
     for pattern, rewrite in WITHIN:
-        value = pattern.sub(partial(_kept, rewrite, resolve), value)
+        value = pattern.sub(partial(_rewrite_or_keep, rewrite, resolve), value)
     return value
 
 
-def _kept(rewrite: Rewrite, resolve: Resolve, found: re.Match[str]) -> str:
+def _rewrite_or_keep(rewrite: Rewrite, resolve: Resolve, found: re.Match[str]) -> str:
     if found[0] in OF_EVERY_PORTAL:
         return found[0]
     try:
@@ -175,7 +175,7 @@ MAKER = re.compile(r"CreateCrm(Lead|Deal|Contact|Company)DocumentActivity")
 LIST_KEYS = ("iblockid",)
 
 
-def owner_of(seen: Seen, around: Around, name: str, source_id: str) -> tuple[str, str] | None:
+def owner_of(seen: SourceRecord, around: Around, name: str, source_id: str) -> tuple[str, str] | None:
     """Whose id is under a key; None where it is a number like any other."""
     key = name.replace("_", "").lower()
     if key.endswith(TYPE_KEYS):
@@ -197,12 +197,12 @@ def is_smart_type(name: str, key: str) -> bool:
     return DYNAMIC_MAP in name and key.isdecimal() and int(key) >= FIRST_SMART_TYPE
 
 
-def pipelines_of(seen: Seen, around: Around) -> int:
+def pipelines_of(seen: SourceRecord, around: Around) -> int:
     """The CRM type that a pipeline is of: where records without pipelines name one, it is one of deals."""
     return made_by(around) or smart_document(seen) or DEAL
 
 
-def kind_of(seen: Seen, around: Around) -> int:
+def kind_of(seen: SourceRecord, around: Around) -> int:
     """The CRM type of the records that an activity makes, or else of those that its template is for."""
     return made_by(around) or smart_document(seen) or DOCUMENTS.get(str(document_type(seen)), DEAL)
 
@@ -219,14 +219,14 @@ def made_by(around: Around) -> int | None:
     return None
 
 
-def document_type(seen: Seen) -> Json:
+def document_type(seen: SourceRecord) -> Json:
     """The documents show the type alone; the kernel puts module, class and type in its place
     (CBPWorkflowTemplateResult::fetch)."""
     told = seen.payload.get("DOCUMENT_TYPE", ABSENT)
     return told[-1] if isinstance(told, list) and told else told
 
 
-def smart_document(seen: Seen) -> int | None:
+def smart_document(seen: SourceRecord) -> int | None:
     smart = DYNAMIC.search(str(document_type(seen)))
     return int(smart[1]) if smart else None
 
@@ -241,7 +241,7 @@ TYPES_OF = {DEAL: "DEAL_TYPE", CONTACT: "CONTACT_TYPE", COMPANY: "COMPANY_TYPE"}
 DICTIONARIES = {"SOURCE_ID": "SOURCE", "INDUSTRY": "INDUSTRY", "EMPLOYEES": "EMPLOYEES", "HONORIFIC": "HONORIFIC"}
 
 
-def entry(seen: Seen, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
+def entry(seen: SourceRecord, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
     """What an entry of a dictionary is called on the target; None for a text that is no entry."""
     dictionary = dictionary_under(seen, around, name)
     if dictionary is None:
@@ -255,13 +255,13 @@ def entry(seen: Seen, around: Around, name: str, text: str, resolve: Resolve) ->
         return text
 
 
-def dictionary_under(seen: Seen, around: Around, name: str) -> str | None:
+def dictionary_under(seen: SourceRecord, around: Around, name: str) -> str | None:
     if name == "TYPE_ID":
         return TYPES_OF.get(kind_of(seen, around))
     if not name.replace("_", "").lower().endswith(STAGE_KEYS):
         return DICTIONARIES.get(name)
     kind = kind_of(seen, around)
-    return f"DYNAMIC_{kind}_STAGE" if kind >= FIRST_SMART_TYPE else STAGES_OF.get(kind, stages_of(DEAL, None))
+    return f"DYNAMIC_{kind}_STAGE" if kind >= FIRST_SMART_TYPE else STAGES_OF.get(kind, stage_dictionary(DEAL, None))
 
 
 # ---------------------------------------------------------------- conditions, and activities nobody knows
@@ -281,21 +281,21 @@ def condition(row: Sequence[Json]) -> tuple[int, str] | None:
 def doubts(tree: Json) -> Iterator[tuple[str, str]]:
     """Activities that somebody must look at. Of an application: nobody knows what their properties mean, nor whether
     the box has the application. Those that are not standard come only where the configuration names them."""
-    for place, kind in watched(tree):
+    for place, kind in find_watched(tree):
         if kind.lower() == OUTGOING:
             yield place, say("place.outgoing", name=kind)
         else:
             yield place, say("place.install", name=kind)
-    for part in forbidden({"TEMPLATE": tree}):
+    for part in find_forbidden({"TEMPLATE": tree}):
         yield part.place.removeprefix("TEMPLATE/"), say("place.code", name=part.name)
 
 
 # ---------------------------------------------------------------- the stream
 
 
-def switched_off(seen: Seen, fields: dict[str, Json], resolved: bool) -> None:
+def switched_off(seen: SourceRecord, fields: dict[str, Json], resolved: bool) -> None:
     """A template that names what is not there must not start by itself, nor one that runs code of the source."""
-    if not resolved or forbidden(seen.payload):
+    if not resolved or find_forbidden(seen.payload):
         fields["AUTO_EXECUTE"] = 0
 
 
@@ -303,11 +303,11 @@ OFF = say("reason.workflow_code")
 
 
 def rules(allowed: frozenset[str]) -> Sequence[Rule]:
-    return [Rule("workflow_templates", "AUTO_EXECUTE", Keeping.LOST, OFF, with_code)] if allowed else ()
+    return [Rule("workflow_templates", "AUTO_EXECUTE", Keeping.LOST, OFF, has_code)] if allowed else ()
 
 
-def with_code(draft: Draft) -> bool:
-    return bool(forbidden(draft))
+def has_code(draft: Draft) -> bool:
+    return bool(find_forbidden(draft))
 
 
 NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "crm_contacts", "crm_companies")
@@ -317,7 +317,7 @@ def tree(name: str, doubts: Callable[[Json], Iterator[tuple[str, str]]] | None =
     return Field(
         name,
         Kind.TREE,
-        code=rewritten,
+        code=rewrite_codes,
         under=owner_of,
         entry=entry,
         key=type_key,
@@ -348,9 +348,9 @@ workflow_templates = Stream(
     ),
     stamp="MODIFIED",
     at_last=switched_off,
-    forbidden=lambda seen: forbidden(seen.payload),
+    forbidden=lambda seen: find_forbidden(seen.payload),
     rules=rules,
-    fetch=one_by_one(
+    fetch=fetch_one_by_one(
         "bizproc.workflow.template.list", lambda source_id: {"SELECT": SELECT, "FILTER": {"ID": source_id}}
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from b24migrate.engine.diagnosis import Check, Diagnosis
-from b24migrate.engine.doctor import patient, refused
+from b24migrate.engine.doctor import refusal_check, wait_for_limits
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity.acceptance import GATE, accept, accepted, required
 from b24migrate.insight.fidelity.entries import asked, concerning, listed
@@ -41,9 +41,9 @@ class Gate:
 def examined(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
     """The same diagnosis, with what the target said of these entities."""
     try:
-        rules = patient(context.clock, lambda: asked(context))
+        rules = wait_for_limits(context.clock, lambda: asked(context))
     except MigrationError as error:
-        return replace(before, checks=(*before.checks, refused("target", error, "auth.target")))
+        return replace(before, checks=(*before.checks, refusal_check("target", error, "auth.target")))
     own = concerning(context, rules, entities)
     return replace(before, checks=(*before.checks, _check(context, own)), rules=tuple(own))
 

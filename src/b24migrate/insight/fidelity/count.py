@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from b24migrate.engine.phases.compose import Drafter, unsendable
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, seen, walk
-from b24migrate.engine.phases.user_match import not_sent
-from b24migrate.engine.phases.verify import linked
+from b24migrate.engine.phases.compose import Drafter, reason_not_to_send
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_record, walk
+from b24migrate.engine.phases.user_match import find_linked
+from b24migrate.engine.phases.verify import count_linked
 from b24migrate.engine.state import DONE, States
 from b24migrate.insight import forecast
 from b24migrate.insight.fidelity.model import Basis
@@ -54,8 +54,8 @@ def _counted(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> dict
     judges = [(rule.digest, rule.judge()) for rule in rules]
     found = dict.fromkeys((rule.digest for rule in rules), 0)
     for record in _sent(context, stream):
-        one = seen(record, stream)
-        if stream.adopted(one) or unsendable(context, stream, record, one):
+        one = decode_record(record, stream)
+        if stream.adopted(one) or reason_not_to_send(context, stream, record, one):
             continue
         draft = drafter.draft(one)
         for name, touched in judges:
@@ -72,7 +72,7 @@ def _sent(context: RunContext, stream: Stream) -> Iterator[Record]:
     while some := list(islice(records, WALKED_AT_ONCE)):
         linked: set[str] = set()
         with suppress(Permanent, GateUnmet):  # a target that cannot be asked for people links none
-            linked = not_sent(context, stream, some)
+            linked = find_linked(context, stream, some)
         yield from (one for one in some if one.row_key not in linked)
 
 
@@ -115,7 +115,7 @@ def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int
     pass_no = States(context.store).read(entity.name).pass_no if entity else 0
     fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
     wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
-    told = [staged, pass_no, _is_read(context, stream), linked(context, stream), wanted]
+    told = [staged, pass_no, _is_read(context, stream), count_linked(context, stream), wanted]
     if stream.forbidden:
         told.append(sorted(context.options.allow_activities))
     return digest([sorted(rule.digest for rule in rules), *told])

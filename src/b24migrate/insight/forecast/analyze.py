@@ -35,7 +35,7 @@ from b24migrate.messages import join, say
 from b24migrate.model.streams import Entity
 from b24migrate.model.values import utc_text
 from b24migrate.ports import QUOTA
-from b24migrate.ports.quota import Bucket, opened
+from b24migrate.ports.quota import Bucket, decode_quota
 
 SHARE = 0.02
 EMPLOYEE = "employee"
@@ -60,7 +60,7 @@ def survey(
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
     context = context.with_facts(Analysis(True, True, seen.facts).for_phases)
-    probe.remember(context)
+    probe.load_habits(context)
     gauge, pace = computing.Gauge(context.clock), target_pace.measured(context)
     look = Look(context, meter, Sampler(context, meter, share), notice)
     skipped = _closed(seen)
@@ -69,7 +69,7 @@ def survey(
             look.at(entity, wanted=entity in entities)
             gauge.measure()
     own = gauge.own
-    crew = Crew(context.options.workers, lanes.hands(context.options.workers), own.of(computing.STAGE_S))
+    crew = Crew(context.options.workers, lanes.thread_count(context.options.workers), own.of(computing.STAGE_S))
     builder = Builder(context.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
     needs = [look.need(entity) for entity in look.wanted]
     begins = Begins(_level(context, limits), tuple(meter.spent_s.items()))
@@ -125,7 +125,7 @@ def _level(context: RunContext, limits: Limits) -> float:
     """How full the bucket is now, after the analysis: whoever begins at once finds it so."""
     now = context.clock.now().timestamp()
     bucket = Bucket(limits.per_second, limits.bucket)
-    return max((bucket.level(opened(row), now) for row in context.store.rows(QUOTA)), default=0.0)
+    return max((bucket.level(decode_quota(row), now) for row in context.store.rows(QUOTA)), default=0.0)
 
 
 def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:

@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import RunContext, seen_row
+from b24migrate.engine.phases.context import RunContext, decode_row
 from b24migrate.engine.phases.parent_lanes import expected_pages
-from b24migrate.engine.phases.read_children import with_unlisted
+from b24migrate.engine.phases.read_children import add_unlisted
 from b24migrate.insight.forecast.load import COMMANDS, PAGE, children_load, scaled, spread_error
 from b24migrate.insight.forecast.meter import Billed, Meter
 from b24migrate.insight.forecast.requests import patiently
 from b24migrate.insight.forecast.sample import Sampled
 from b24migrate.model.records import Page
-from b24migrate.model.streams import PerParent, Progress, Seen
+from b24migrate.model.streams import PerParent, Progress, SourceRecord
 
 LEAST_PARENTS = 200
 MOST_CHILD_CALLS = 1_000  # twenty requests
@@ -52,7 +52,9 @@ class Children:
         else:
             self._untold(sampled, reading, with_any, parents_in_all, of)
 
-    def _told(self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], in_all: float, of: Sampled) -> None:
+    def _told(
+        self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], in_all: float, of: Sampled
+    ) -> None:
         """Parents say how many they have; some are read all the same, to see what is in them."""
         pages = [expected_pages(reading, parent) for parent in parents]
         counts = [int(reading.expected(parent) or 0) for parent in parents]
@@ -69,11 +71,11 @@ class Children:
         self._counted(sampled, family, sum(counts) * part)
 
     def _untold(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], in_all: float, of: Sampled
+        self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], in_all: float, of: Sampled
     ) -> None:
         """So many of them are read. Those who have a webhook see more than others do: they stand for themselves."""
         owners = set(self._context.source.owners) if reading.of == self._context.people else set()
-        apart = [Seen(owner, {}, {}) for owner in sorted(owners)]
+        apart = [SourceRecord(owner, {}, {}) for owner in sorted(owners)]
         others = [parent for parent in parents if parent.id not in owners]
         chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
         own, own_counts = self._asked_for(sampled, reading, apart)
@@ -88,7 +90,7 @@ class Children:
             self._counted(sampled, family, sum(counts) * part + sum(own_counts))
 
     def _asked_for(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen]
+        self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord]
     ) -> tuple[Counter[Billed], list[int]]:
         """The calls that it took, and how many children each has."""
         before = self._meter.used
@@ -119,7 +121,7 @@ class Children:
         sampled.asides_of = max(1.0, parents / max(1, len(counts)))
 
     def _families(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], *, to_the_end: bool = True
+        self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], *, to_the_end: bool = True
     ) -> Counter[str]:
         """Meets the children of these, or as many as a request brings. How many each has."""
         found: Counter[str] = Counter()
@@ -131,7 +133,7 @@ class Children:
                 page = self._page(reading, progress)
                 sampled.set_aside(page)
                 for row in page.rows:
-                    one = seen_row(row, sampled.stream)
+                    one = decode_row(row, sampled.stream)
                     if any(reading.same(one, other) for other in others.get(one.parent, ())):
                         continue  # it was read before in another place; get sets it aside
                     sampled.meet(one, len(row.payload), self._chance)
@@ -152,23 +154,25 @@ class Children:
         parents = {one.parent.id: one.parent for one in progress}
 
         def read() -> Page:
-            return with_unlisted(self._context, reading, parents, self._context.source.children(reading, progress))
+            return add_unlisted(self._context, reading, parents, self._context.source.children(reading, progress))
 
         return patiently(self._context.clock, read)
 
 
-def _by_parent(rows: Sequence[Seen], mark: str) -> dict[str, list[Seen]]:
+def _by_parent(rows: Sequence[SourceRecord], mark: str) -> dict[str, list[SourceRecord]]:
     """Those whose own id begins with the mark."""
-    found: dict[str, list[Seen]] = {}
+    found: dict[str, list[SourceRecord]] = {}
     for row in rows:
         if row.child.startswith(mark):
             found.setdefault(row.parent, []).append(row)
     return found
 
 
-def worth_reading(parents: Sequence[Seen], pages: Sequence[int]) -> tuple[list[Seen], list[Seen]]:
+def worth_reading(
+    parents: Sequence[SourceRecord], pages: Sequence[int]
+) -> tuple[list[SourceRecord], list[SourceRecord]]:
     """As many of them as a fair number of pages allows: those that are read whole, and those that have very many."""
-    budget, whole, large = MOST_CHILD_CALLS, list[Seen](), list[Seen]()
+    budget, whole, large = MOST_CHILD_CALLS, list[SourceRecord](), list[SourceRecord]()
     for parent, number in zip(parents, pages, strict=True):
         if budget <= 0:
             break

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from b24migrate.engine import plan
-from b24migrate.engine.conductor import with_late
+from b24migrate.engine.conductor import add_late
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import DONE, AllStates, EntityState, PhaseState
 from b24migrate.insight.forecast.course import Course, Took, covered_s, length_s
@@ -35,7 +35,7 @@ class Played:
 
     def of(self, run: Run, elapsed_s: float) -> dict[str, Took]:
         """The run that there was, with its entities and phases only. The bucket has drained since the analysis."""
-        phases = with_late(run.plan.phases)
+        phases = add_late(run.plan.phases)
         courses = [
             replace(one, stages=tuple(stage for stage in one.stages if stage.phase in phases))
             for one in self.courses

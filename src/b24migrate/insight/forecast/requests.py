@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from b24migrate.model.answers import opened
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, MigrationError, Transient
 from b24migrate.model.records import Json, Row
 from b24migrate.model.streams import Keyset, Listing
@@ -99,7 +99,7 @@ def by_id(reading: Listing) -> Keyset:
 
 
 def rows_in(answer: Answer, reading: Listing) -> list[Row]:
-    raws = opened(answer.result, reading.items, reading.method).items
+    raws = open_list(answer.result, reading.items, reading.method).items
     return [Row(id_of(msgspec.json.decode(raw), reading.id), bytes(raw)) for raw in raws]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from b24migrate.insight.forecast.load import Load
 from b24migrate.model.records import Page
-from b24migrate.model.streams import FileRef, Seen, Stream
+from b24migrate.model.streams import FileRef, SourceRecord, Stream
 
 MOST_KEPT = 5_000  # decoded records of a stream that are kept for whoever looks at them
 
@@ -22,7 +22,7 @@ class Sampled:
     exact: bool = True
     basis: str = ""
     uncertain: float = 0.0
-    rows: list[Seen] = field(default_factory=list)  # of those met, as many as are worth keeping
+    rows: list[SourceRecord] = field(default_factory=list)  # of those met, as many as are worth keeping
     met: int = 0  # how many records were looked at
     bytes: int = 0  # of those
     in_use: int = 0  # of those, without what a rule excludes
@@ -32,7 +32,7 @@ class Sampled:
     aside: Counter[str] = field(default_factory=Counter)  # reason -> how many, of those met
     asides_of: float = 1.0  # by how much they stand for more
 
-    def meet(self, one: Seen, size: int, chance: random.Random) -> None:
+    def meet(self, one: SourceRecord, size: int, chance: random.Random) -> None:
         """All are counted and looked at for files; a fair choice of them is kept."""
         self.met += 1
         self.bytes += size
@@ -45,7 +45,7 @@ class Sampled:
             self.rows[place] = one
 
     @property
-    def kept(self) -> list[Seen]:
+    def kept(self) -> list[SourceRecord]:
         """Those that no rule excludes."""
         exclude = self.stream.exclude
         return [one for one in self.rows if not exclude(one)] if exclude else self.rows

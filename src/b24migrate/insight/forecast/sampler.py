@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from b24migrate.engine.phases.context import RunContext, seen_row
+from b24migrate.engine.phases.context import RunContext, decode_row
 from b24migrate.engine.phases.parent_lanes import expected_pages
 from b24migrate.insight.forecast.children import Children
 from b24migrate.insight.forecast.course import even_lanes
@@ -226,7 +226,7 @@ class Sampler:
         """How many times as many parents the sample may take in. Looking at a parent costs a call or two, reading its
         children hundreds: so where parents tell how many children they have, many are looked at for the same share of
         the whole work. It is the few with very many children that a small sample misses."""
-        shown = [seen_row(row, stream) for row in rows]
+        shown = [decode_row(row, stream) for row in rows]
         siblings = self._context.owner[stream.name].streams
         readings = [self._context.reading(one) for one in siblings]
         families = [one for one in readings if isinstance(one, PerParent) and one.of == stream.name]
@@ -271,7 +271,7 @@ class Sampler:
         self, sampled: Sampled, rows: Iterable[Row], count: float, *, exact: bool, basis: str, uncertain: float = 0.0
     ) -> None:
         for row in rows:
-            sampled.meet(seen_row(row, sampled.stream), len(row.payload), self._chance)
+            sampled.meet(decode_row(row, sampled.stream), len(row.payload), self._chance)
         sampled.count += count
         sampled.exact = sampled.exact and exact
         sampled.basis = basis
@@ -281,7 +281,7 @@ class Sampler:
 def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
     """How many pages it takes to know the number of files well enough: each may be a request, and so most of the time,
     while fifty pages are one. 0: there are none, or it is known well enough."""
-    met = sum(1 for row in rows for _ in stream.files(seen_row(row, stream))) if stream.files and rows else 0
+    met = sum(1 for row in rows for _ in stream.files(decode_row(row, stream))) if stream.files and rows else 0
     part = count / len(rows) if rows else 1.0
     if not met or part <= 1 or math.sqrt((1 - 1 / part) / met) <= FILES_ERROR:
         return 0
@@ -293,7 +293,7 @@ def _tells_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) ->
     """Whether further questions bring files to light: then a row that was not asked about tells too little."""
     if stream.files is None:
         return False
-    found = [sum(1 for row in rows for _ in stream.files(seen_row(row, stream))) for rows in (before, after)]
+    found = [sum(1 for row in rows for _ in stream.files(decode_row(row, stream))) for rows in (before, after)]
     return found[0] != found[1]
 
 

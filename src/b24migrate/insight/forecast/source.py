@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.custom_fields import left_behind
-from b24migrate.engine.phases.custom_values import folded
+from b24migrate.engine.phases.custom_fields import reason_not_to_copy
+from b24migrate.engine.phases.custom_values import fold_code
 from b24migrate.engine.stages import may_be_completed
 from b24migrate.insight.forecast import files as filing
 from b24migrate.insight.forecast.build import Need, StreamNeed
@@ -21,7 +21,7 @@ from b24migrate.insight.forecast.sampler import Sampler
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, Halted, MigrationError
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Each, Entity, Field, Gather, PerParent, Seen, Stream
+from b24migrate.model.streams import Each, Entity, Field, Gather, PerParent, SourceRecord, Stream
 
 Notice = Callable[[str], None]
 LOOKED_AT = 300  # records, for what is filled in in each
@@ -72,7 +72,7 @@ class Look:
             self.files[entity.name] = found
         self.impossible += self._impossible(entity)
 
-    def staged(self, name: str) -> Iterator[Seen]:
+    def staged(self, name: str) -> Iterator[SourceRecord]:
         """The sampled records in place of the staged ones; in order of their parents, as those are."""
         sampled = self.sampler.found.get(name)
         return iter(sorted(sampled.rows if sampled else (), key=_order))
@@ -168,14 +168,16 @@ class Look:
         reading = self.context.reading(stream)
         return reading.method if not isinstance(reading, Gather) else ""
 
-    def _completed(self, stream: Stream, rows: Sequence[Seen], fields: Sequence[Mapping[str, Json]]) -> float | None:
+    def _completed(
+        self, stream: Stream, rows: Sequence[SourceRecord], fields: Sequence[Mapping[str, Json]]
+    ) -> float | None:
         """The share of the records that name something which may come later."""
         custom = self.context.owner[stream.name].custom_fields
         late = [
             str(field["FIELD_NAME"])
             for field in fields
             if custom and field.get("USER_TYPE_ID") in stream.late_custom
-            if not left_behind(custom, str(field.get("USER_TYPE_ID")))
+            if not reason_not_to_copy(custom, str(field.get("USER_TYPE_ID")))
         ]
         postponed = [one for one in stream.fields if one.late]
         all_looked_at = late or any(
@@ -192,14 +194,14 @@ class Look:
         return len(changed) / len(rows)
 
 
-def _taken(field: Field, row: Seen) -> Json:
+def _taken(field: Field, row: SourceRecord) -> Json:
     taken = field.take(row) if field.take else row.payload.get(field.name)
     if isinstance(taken, dict):
         return [value for value in taken.values() if str(value or "0") != "0"]
     return None if str(taken or "0") == "0" else taken
 
 
-def _beside(stream: Stream, rows: Sequence[Seen]) -> float:
+def _beside(stream: Stream, rows: Sequence[SourceRecord]) -> float:
     """How many custom and other fields a record has besides those that the stream names."""
     prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
     if not prefixes or not rows:
@@ -208,7 +210,7 @@ def _beside(stream: Stream, rows: Sequence[Seen]) -> float:
     return sum(1 for name in names if name.startswith(prefixes)) / len(rows)
 
 
-def _order(one: Seen) -> tuple[tuple[int, str], ...]:
+def _order(one: SourceRecord) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() else (0, part) for part in one.id.split(":"))
 
 
@@ -220,8 +222,8 @@ def _of_part(count: int, part: float) -> Estimate:
 def value_of(payload: Mapping[str, Json], code: str) -> Json:
     if code in payload:
         return payload[code]
-    wanted = folded(code)
-    return next((value for name, value in payload.items() if folded(name) == wanted), None)
+    wanted = fold_code(code)
+    return next((value for name, value in payload.items() if fold_code(name) == wanted), None)
 
 
 def is_empty(value: Json) -> bool:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.custom_values import CustomValues, Mapped
+from b24migrate.engine.phases.custom_values import CustomValues, MappedField
 from b24migrate.engine.phases.fields import field_value, with_children
-from b24migrate.engine.phases.pull_through import named
+from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.references import Resolver
 from b24migrate.insight.lookup.model import FieldNote, Named
 from b24migrate.insight.lookup.portals import STRANGE
 from b24migrate.model.records import Json
-from b24migrate.model.streams import ABSENT, Field, Kind, Seen, Stream, Unresolved
+from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream, Unresolved
 
 MOST_NAMED = 20
 PAYLOAD, CUSTOM, TARGET = "payload", "custom", "target"
@@ -62,8 +62,8 @@ class Noticing(dict[str, Any]):
 class Drafting:
     context: RunContext
     stream: Stream
-    said: Seen
-    staged: Seen
+    said: SourceRecord
+    staged: SourceRecord
     asked: bool  # whether what is said is of now
     used: set[str] = field(default_factory=set)  # fields of the payload that others are made of
 
@@ -106,7 +106,7 @@ class Drafting:
             return False
         return bool(self._value(spec, self.said._replace(extras={})) != value)
 
-    def _value(self, spec: Field, one: Seen) -> Json:
+    def _value(self, spec: Field, one: SourceRecord) -> Json:
         try:
             return field_value(self.context, spec, one)
         except STRANGE:
@@ -131,7 +131,7 @@ class Drafting:
         if not spec.streams or (spec.when is not None and not spec.when(self.said)):
             return ()
         try:
-            found = list(dict.fromkeys(named(spec, with_children(self.context, spec, self.said))))
+            found = list(dict.fromkeys(links_of_field(spec, with_children(self.context, spec, self.said))))
         except (Unresolved, *STRANGE):
             return ()
         return tuple(
@@ -146,12 +146,12 @@ class Drafting:
             return
         custom = CustomValues(self.context, self.stream)
         for name in self.said.payload:
-            mapped = custom.mapped(name)
+            mapped = custom.find_mapped(name)
             if mapped is not None:
                 self.used.add(name)
                 yield self._of_custom(name, mapped)
 
-    def _of_custom(self, name: str, mapped: Mapped) -> Draft:
+    def _of_custom(self, name: str, mapped: MappedField) -> Draft:
         wire = name if mapped.lost else mapped.target
         return Draft(
             wire,

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from b24migrate.engine.phases.comparison import ExpectedDifferences, latest_version
-from b24migrate.engine.phases.compose import Composed, Composer
-from b24migrate.engine.phases.context import RunContext, seen
+from b24migrate.engine.phases.compose import ComposedRecord, Composer
+from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.fields import Drafting
 from b24migrate.insight.lookup.judge import Evidence, judged
@@ -30,7 +30,7 @@ from b24migrate.insight.lookup.titles import emails_of, short_title
 from b24migrate.messages import say, unpack
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import Json, Link, Record, Row, Span, Status, order_key
-from b24migrate.model.streams import Seen, Stream
+from b24migrate.model.streams import SourceRecord, Stream
 from b24migrate.ports import TargetRecord
 
 LONGEST_ID = 300
@@ -95,7 +95,7 @@ def _staged(
     one = _record(row)
     link = context.store.links(stream.name, [one.row_key]).get(one.row_key)
     sides = _asked(context, stream, one, link, ask=ask)
-    then = seen(one, stream)
+    then = decode_record(one, stream)
     now = latest_version(stream, one, sides.now)
     fields, problem = _fields(context, stream, one, (then, now), sides)
     files, files_in_all = related.files(context, stream, now)
@@ -136,7 +136,7 @@ def _asked(context: RunContext, stream: Stream, one: Record, link: Link | None, 
 
 
 def _fields(
-    context: RunContext, stream: Stream, one: Record, versions: tuple[Seen, Seen], sides: Sides
+    context: RunContext, stream: Stream, one: Record, versions: tuple[SourceRecord, SourceRecord], sides: Sides
 ) -> tuple[tuple[FieldRow, ...], str]:
     """And why it could not be sent as it is, if so."""
     then, now = versions
@@ -145,7 +145,7 @@ def _fields(
         composed = composer.compose(one, now)
         problem = composed.problem[1] if composed.problem else ""
     except STRANGE as error:
-        composed, problem = Composed(one), say("lookup.unreadable", error=error)
+        composed, problem = ComposedRecord(one), say("lookup.unreadable", error=error)
     there = sides.found.fields if sides.found else {}
     unresolved: dict[str, tuple[str, ...]] = {}
     for name, source_id in composed.unresolved:
@@ -164,11 +164,11 @@ def _fields(
     return judged(drafts, evidence), cut(problem)
 
 
-def _announced(context: RunContext, stream: Stream, one: Seen, target: Side) -> Callable[[str], bool]:
+def _announced(context: RunContext, stream: Stream, one: SourceRecord, target: Side) -> Callable[[str], bool]:
     if target.state is not SideState.NOW:
         return lambda _: False
     try:
-        return ExpectedDifferences(context, stream).announced(one)
+        return ExpectedDifferences(context, stream).expected_fields(one)
     except (MigrationError, *STRANGE):
         return lambda _: False
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.files import Held
+from b24migrate.engine.phases.files import FileJob
 from b24migrate.insight.lookup.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
 from b24migrate.insight.lookup.portals import STRANGE
 from b24migrate.messages.pages import link, page_of
 from b24migrate.model.records import Record, Status, children_span
-from b24migrate.model.streams import FileRef, PerParent, Seen, Stream
+from b24migrate.model.streams import FileRef, PerParent, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, FINDINGS, FORESEEN, SET_ASIDE, SPARED, UNRESOLVED, Register, RegisterRow
 
 MOST = 100  # of each
@@ -76,7 +76,7 @@ def _children(context: RunContext, stream: Stream, other: Stream, source_id: str
     return Children(other.name, min(count, COUNTED), more=count > COUNTED)
 
 
-def files(context: RunContext, stream: Stream, one: Seen) -> tuple[tuple[FileView, ...], int]:
+def files(context: RunContext, stream: Stream, one: SourceRecord) -> tuple[tuple[FileView, ...], int]:
     """The first of them, and how many there are."""
     try:
         refs = list({ref.key: ref for ref in stream.files(one)}.values()) if stream.files else []
@@ -94,7 +94,7 @@ def _file_views(context: RunContext, refs: Sequence[FileRef]) -> list[FileView]:
 def _file_view(ref: FileRef, record: Record | None) -> FileView:
     if record is None:
         return FileView(ref.key, cut(ref.name), _number(ref.size), "unknown", "", "", "")
-    held = Held.of(record)
+    held = FileJob.of(record)
     state = STATES.get(record.status, "fetched" if held.fetched else "waiting")
     about = (record.target_id or "", record.last_error_code or "", cut(record.last_error or ""))
     return FileView(ref.key, cut(held.ref.name or ref.name), _number(held.ref.size), state, *about)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, seen
+from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.model import Hit, Hits
 from b24migrate.insight.lookup.record import entity_of, may_be_an_id
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
         address = self.natural
         if address.isascii() and address.encode() not in record.payload.lower():  # nearly always, and cheap
             return False
-        return any(address in one.lower() for one in emails_of(stream, seen(record, stream)))
+        return any(address in one.lower() for one in emails_of(stream, decode_record(record, stream)))
 
 
 AT_ONCE = 500
@@ -155,7 +155,7 @@ def _holder(context: RunContext, stream: Stream, wanted: Wanted) -> str | None:
 
 
 def _hit(context: RunContext, stream: Stream, record: Record, by: str) -> Hit:
-    one = seen(record, stream)
+    one = decode_record(record, stream)
     return Hit(
         stream.name,
         entity_of(context, stream),

@@ -11,10 +11,10 @@ import msgspec
 
 from b24migrate.insight.lookup.model import LONGEST_TITLE, cut
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Seen, Stream
+from b24migrate.model.streams import SourceRecord, Stream
 
 
-def title_of(stream: Stream, one: Seen) -> str:
+def title_of(stream: Stream, one: SourceRecord) -> str:
     """Whole; a message is its own title."""
     return _joined(one.payload.get(name) for name in stream.title)
 
@@ -39,9 +39,9 @@ def _few(names: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
     return lambda payload: values(decode(payload))[:-1]
 
 
-def short_title(stream: Stream, one: Seen) -> str:
+def short_title(stream: Stream, one: SourceRecord) -> str:
     return cut(" ".join(title_of(stream, one)[: 4 * LONGEST_TITLE].split()), LONGEST_TITLE)
 
 
-def emails_of(stream: Stream, one: Seen) -> tuple[str, ...]:
+def emails_of(stream: Stream, one: SourceRecord) -> tuple[str, ...]:
     return tuple(cut(address, LONGEST_TITLE) for address in stream.emails(one) if address)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, seen
-from b24migrate.engine.phases.custom_fields import chosen, is_excluded, left_behind
+from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.custom_fields import field_map_rows, is_excluded, reason_not_to_copy
 from b24migrate.insight.certificate.sort import Fact, in_order
 from b24migrate.insight.lookup.titles import title_of
 from b24migrate.insight.report.model import FileFacts
@@ -158,7 +158,7 @@ def walked(context: RunContext, table: Table) -> Iterator[Record]:
 
 def title(record: Record, stream: Stream) -> str:
     try:
-        return title_of(stream, seen(record, stream))
+        return title_of(stream, decode_record(record, stream))
     except UNREADABLE:
         return ""
 
@@ -174,7 +174,7 @@ def activities(context: RunContext) -> Iterator[Activity]:
 def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
     state = STATES.get(record.status, "pending")
     try:
-        parts = stream.forbidden(seen(record, stream)) if stream.forbidden else ()
+        parts = stream.forbidden(decode_record(record, stream)) if stream.forbidden else ()
     except UNREADABLE:
         return
     for part in parts:
@@ -250,13 +250,13 @@ def custom_fields(context: RunContext) -> Iterator[CustomField]:
         custom = entity.custom_fields
         if custom is None:
             continue
-        wished = chosen(context, entity.name)
+        wished = field_map_rows(context, entity.name)
         for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name):
             kind, error = _text(row, "Type"), _text(row, "Error")
             fate, note = FATES.get(_text(row, "State"), "open"), error
             if is_excluded(row.key, wished):
                 fate, note = "excluded", ""
-            elif why := left_behind(custom, kind):
+            elif why := reason_not_to_copy(custom, kind):
                 fate, note = "left", why
             elif error:
                 fate = "failed"

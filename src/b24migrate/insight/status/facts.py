@@ -12,14 +12,14 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from b24migrate.engine import plan
-from b24migrate.engine.conductor import with_late
+from b24migrate.engine.conductor import add_late
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import FETCHED
-from b24migrate.engine.phases.inventory import Inventory, aside_count, seen_counter
+from b24migrate.engine.phases.inventory import Inventory, count_set_aside, pass_counter
 from b24migrate.engine.plan import Run
-from b24migrate.engine.redirects import moves
+from b24migrate.engine.redirects import find_redirects
 from b24migrate.engine.state import RUNNING, AllStates, EntityState
-from b24migrate.engine.verified import mismatches
+from b24migrate.engine.verified import count_differences
 from b24migrate.insight.losses import sentences
 from b24migrate.insight.status import history
 from b24migrate.insight.status.history import Moment
@@ -130,9 +130,9 @@ class RegisterCounts(NamedTuple):
     def read(cls, context: RunContext, stream: Stream) -> RegisterCounts:
         name = stream.name
         return cls(
-            aside_count(context, name, "excluded"),
-            aside_count(context, name, "impossible"),
-            mismatches(context, stream),
+            count_set_aside(context, name, "excluded"),
+            count_set_aside(context, name, "impossible"),
+            count_differences(context, stream),
             context.store.count(UNRESOLVED, f"{name}:"),
             int(context.store.total(VERIFIED, f"{name}:", "Equal") or 0),
         )
@@ -216,7 +216,7 @@ class Facts:
 
     @property
     def phases(self) -> list[str]:
-        return with_late(self.run.plan.phases if self.run else PHASES)
+        return add_late(self.run.plan.phases if self.run else PHASES)
 
     @property
     def forecast(self) -> ForecastTimes | None:
@@ -241,7 +241,7 @@ class Facts:
 
     def count_read(self, stream: Stream, pass_no: int) -> int:
         """Records of one pass."""
-        return int(self.counters.get(seen_counter(stream, pass_no), 0))
+        return int(self.counters.get(pass_counter(stream, pass_no), 0))
 
     def notes(self, entity: Entity) -> tuple[str, ...]:
         """Losses come first: a summary shows the first few."""
@@ -283,11 +283,11 @@ class FactReader:
         reported = self._reported(states, inventories)
         files = context.streams["files"]
         file_counts = store.counts(files.table)
-        fetched = int(counters.get(seen_counter(files, FETCHED), 0))
+        fetched = int(counters.get(pass_counter(files, FETCHED), 0))
         statuses: dict[str, StreamStatus] = {}
         for stream, by_status in zip(streams, counts, strict=True):
             name, pass_no = stream.name, states.read(context.owner[stream.name].name).pass_no
-            met = int(counters.get(seen_counter(stream, pass_no), 0)) + registers[name].excluded
+            met = int(counters.get(pass_counter(stream, pass_no), 0)) + registers[name].excluded
             # Before the first inventory the total is what the portal has reported so far.
             inventory = inventories.get(name) or Inventory(reported.get(name), met, limited=True)
             statuses[name] = _stream_status(name, by_status, registers[name], inventory, met)
@@ -300,7 +300,7 @@ class FactReader:
             inventories=inventories,
             registers=registers,
             streams=statuses,
-            moved=moves(store, context.options.hosts),
+            moved=find_redirects(store, context.options.hosts),
             files=file_counts,
             fetched=max(fetched, file_counts.get(Status.IMPORT_OK, 0)),
             reported=reported,

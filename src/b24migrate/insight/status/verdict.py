@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from b24migrate.engine import gates, plan
-from b24migrate.engine.conductor import with_late
+from b24migrate.engine.conductor import add_late
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import BLOCKED, ENDED, PENDING, RUNNING, STUCK
@@ -166,13 +166,13 @@ def list_gates(context: RunContext, facts: Facts) -> tuple[Gate, ...]:
 
 def _gate(context: RunContext, facts: Facts, wanted: plan.Plan, entity: Entity) -> Gate | None:
     state = facts.state(entity)
-    phase = next((one for one in with_late(wanted.phases) if state.phase(one).state not in ENDED), "")
+    phase = next((one for one in add_late(wanted.phases) if state.phase(one).state not in ENDED), "")
     if not phase:
         return None
     shown = ("verify" if "verify" in wanted.phases else "set") if phase == LATE else phase
     about = state.phase(phase)
     if about.state == BLOCKED:
         return Gate(entity.task(shown), (), about.message, entity.name, shown)
-    others = list(gates.waits_for(context, wanted, facts.states, entity, phase)) if about.state == PENDING else []
+    others = list(gates.find_awaited(context, wanted, facts.states, entity, phase)) if about.state == PENDING else []
     names = tuple(one.name for one in others)
     return Gate(entity.task(shown), names, "", entity.name, shown) if names else None

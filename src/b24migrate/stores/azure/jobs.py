@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from b24migrate.messages import pack, unpack
-from b24migrate.model.records import DeadLetter, Job, Json, canonical, stored_job
+from b24migrate.model.records import DeadLetter, Job, Json, canonical, decode_job
 from b24migrate.ports import Clock
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.messages import Message
@@ -90,7 +90,7 @@ class Row(NamedTuple):
 
     def job(self, overflow: Overflow) -> Job:
         found = columns(self.values, overflow)
-        return stored_job(*(found[name] for name in ("Scope", "Kind", "Args", "Attempts", "Failures")))
+        return decode_job(*(found[name] for name in ("Scope", "Kind", "Args", "Attempts", "Failures")))
 
     def letter(self, overflow: Overflow) -> DeadLetter:
         found = columns(self.values, overflow)

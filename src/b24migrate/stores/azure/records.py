@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from b24migrate.model.records import Record, Span, Status, Table, between_families, order_key
+from b24migrate.model.records import Record, Span, Status, Table, end_between_families, order_key
 from b24migrate.stores.azure.changes import ChangingRoom
 from b24migrate.stores.azure.find import (
     EVERY,
@@ -189,7 +189,7 @@ def _ends(keys: Iterator[str], every: int, *, whole_parents: bool) -> tuple[list
     ahead = deque(islice(keys, every))
     something = bool(ahead)
     while len(ahead) == every:
-        end = between_families(ahead[0], ahead[-1]) if whole_parents else ahead[-1]
+        end = end_between_families(ahead[0], ahead[-1]) if whole_parents else ahead[-1]
         while ahead and ahead[0] <= end:
             ahead.popleft()
         if not ahead:

@@ -15,7 +15,7 @@ from typing import Any
 from azure.data.tables import EdmType, EntityProperty
 
 from b24migrate.messages import unpack
-from b24migrate.model.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, losses_of, order_key
+from b24migrate.model.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, decode_losses, order_key
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import TEXT_UNITS, units
 from b24migrate.stores.azure.order import shape
@@ -158,7 +158,7 @@ def record_of(found: Mapping[str, Any], contents: Mapping[str, bytes]) -> Record
         value_of(found, "PulledThrough"),
         value_of(found, "NaturalKey"),
         value_of(found, "Revision"),
-        losses_of(value_of(found, "Losses")),
+        decode_losses(value_of(found, "Losses")),
     )
 
 

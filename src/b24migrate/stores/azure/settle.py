@@ -8,7 +8,16 @@ from operator import attrgetter
 from typing import Any
 
 from b24migrate.messages import pack
-from b24migrate.model.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
+from b24migrate.model.records import (
+    Link,
+    Settled,
+    Status,
+    Table,
+    compare_losses,
+    decode_losses,
+    encode_losses,
+    order_key,
+)
 from b24migrate.ports import ID_MAP, Register, RegisterRow
 from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.find import MOST, failed
@@ -135,18 +144,18 @@ def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
     tally.count(f"retries:{stream}", max(0, outcome.attempts - max(1, value_of(old, "Attempts"))))
     had = value_of(old, "Losses")
     if outcome.status is Status.IMPORT_OK and (had or outcome.losses):
-        made["Losses"] = losses_text(outcome.losses) or ""
+        made["Losses"] = encode_losses(outcome.losses) or ""
         _count_losses(tally, stream, had, outcome.losses)
     return Plan(outcome, merge(made, old.metadata["etag"]), tally)
 
 
 def _count_losses(tally: Tally, stream: str, had: str | None, now: Mapping[str, int]) -> None:
-    for loss, more in losses_since(losses_of(had), now).items():
+    for loss, more in compare_losses(decode_losses(had), now).items():
         tally.count(f"{loss}:{stream}", more)
 
 
 def _lost(stream: str, key: str, old: Any, losses: Mapping[str, int]) -> Plan[str]:
-    made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], "Losses": losses_text(losses) or ""}
+    made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], "Losses": encode_losses(losses) or ""}
     tally = Tally()
     _count_losses(tally, stream, value_of(old, "Losses"), losses)
     return Plan(key, merge(made, old.metadata["etag"]), tally)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from b24migrate.model.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, order_key, tells_more
+from b24migrate.model.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, has_new_extras, order_key
 from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.rows import WITH_EXTRAS, content_digest, entity_of, extras_of, face_of, value_of
 from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_mark
@@ -51,7 +51,7 @@ class StagingRoom(ChangingRoom):
     def _plan(self, visit: _Visit, record: Staged, old: Any) -> Plan[Staged]:
         if old is None:
             return _new(visit, record)
-        more = tells_more(record.extras, extras_of(old, record.extras, self.blobs))
+        more = has_new_extras(record.extras, extras_of(old, record.extras, self.blobs))
         return _met_again(visit, record, old, more=more)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from b24migrate.model.records import Table
 from b24migrate.ports import Clock
-from b24migrate.ports.walk import Teller
+from b24migrate.ports.walk import Progress
 from b24migrate.stores.copy.files import carry_files
 from b24migrate.stores.copy.marks import begin, finish, refuse_half, refuse_unready
 from b24migrate.stores.copy.model import Line, Moved, Side
@@ -25,7 +25,7 @@ def move(
 ) -> Moved:
     """`origin` is only read. Raises BadConfiguration or Halted when it may not begin, before anything is written."""
     tables = tuple(dict.fromkeys(tables))
-    teller = Teller(say, clock)
+    teller = Progress(say, clock)
     begin(origin, to, tables, clock)
     carry(origin, to, tables, clock, teller)
     of_files = carry_files(origin, to, files, teller)

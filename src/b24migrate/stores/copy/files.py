@@ -13,7 +13,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Json, Status, Table
 from b24migrate.ports import Files
-from b24migrate.ports.walk import Teller, stretches
+from b24migrate.ports.walk import Progress, walk_table
 from b24migrate.stores.copy.model import Line, Side, Sum, size
 
 WHAT = "bytes of files"
@@ -30,7 +30,7 @@ class Fetched(NamedTuple):
     needed: bool
 
 
-def carry_files(origin: Side, to: Side, table: Table, teller: Teller) -> Line:
+def carry_files(origin: Side, to: Side, table: Table, teller: Progress) -> Line:
     total, wanted, found = size(origin.store, table), Sum(), Sum()
     wrong: list[str] = []
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="files") as pool:
@@ -51,7 +51,7 @@ def carry_files(origin: Side, to: Side, table: Table, teller: Teller) -> Line:
 
 
 def fetched(side: Side, table: Table) -> Iterator[list[Fetched]]:
-    for stretch in stretches(side.store, table):
+    for stretch in walk_table(side.store, table):
         files = []
         for row in stretch:
             said: dict[str, Json] = msgspec.json.decode(row["Payload"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from b24migrate.messages import pack, say
 from b24migrate.model.records import Job, Json, Status, Table
 from b24migrate.ports import Clock, Register
-from b24migrate.ports.walk import Teller, stretches
+from b24migrate.ports.walk import Progress, walk_table
 from b24migrate.stores.copy.model import Line, Side, Sum, size
 from b24migrate.stores.copy.rows import due_at, moved_registers
 
@@ -19,12 +19,12 @@ class Reader(NamedTuple):
 
     side: Side
     verb: str
-    teller: Teller
+    teller: Progress
     now: datetime
 
     def table(self, table: Table) -> Sum:
         total, found = size(self.side.store, table), Sum()
-        for stretch in stretches(self.side.store, table):
+        for stretch in walk_table(self.side.store, table):
             for row in stretch:
                 found.add(row)
             self.teller.progress(self.verb, table.name, found.rows, total)
@@ -57,7 +57,7 @@ class Reader(NamedTuple):
         )
 
 
-def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Teller) -> Iterator[Line]:
+def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Progress) -> Iterator[Line]:
     now = clock.now()
     there, here = Reader(origin, "Reading", teller, now), Reader(to, "Reading back", teller, now)
     for table in tables:

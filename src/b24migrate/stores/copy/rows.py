@@ -8,13 +8,13 @@ from itertools import groupby
 
 from b24migrate.model.records import Table
 from b24migrate.ports import COPIES, REGISTERS, Clock, Register, RegisterRow, Waiting
-from b24migrate.ports.walk import Teller, stretches
+from b24migrate.ports.walk import Progress, walk_table
 from b24migrate.stores.copy.model import Side, size
 
 ROWS = 2000  # of a register at once
 
 
-def carry(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Teller) -> None:
+def carry(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Progress) -> None:
     for table in tables:
         carry_table(origin, to, table, teller)
     for register in moved_registers():
@@ -28,9 +28,9 @@ def moved_registers() -> list[Register]:
     return [register for register in REGISTERS if register is not COPIES]
 
 
-def carry_table(origin: Side, to: Side, table: Table, teller: Teller) -> None:
+def carry_table(origin: Side, to: Side, table: Table, teller: Progress) -> None:
     total, rows = size(origin.store, table), 0
-    for stretch in stretches(origin.store, table):
+    for stretch in walk_table(origin.store, table):
         to.store.restore(table, stretch)
         rows += len(stretch)
         teller.progress("Copying", table.name, rows, total)
@@ -38,7 +38,7 @@ def carry_table(origin: Side, to: Side, table: Table, teller: Teller) -> None:
         teller.done("Copied", table.name, rows)
 
 
-def carry_register(origin: Side, to: Side, register: Register, teller: Teller) -> None:
+def carry_register(origin: Side, to: Side, register: Register, teller: Progress) -> None:
     rows = _write(origin, to, register, teller)
     if to.store.count(register, "") != rows:  # an earlier try brought what the origin has no longer
         to.store.erase(register, "")
@@ -47,7 +47,7 @@ def carry_register(origin: Side, to: Side, register: Register, teller: Teller) -
         teller.done("Copied", register.name, rows)
 
 
-def _write(origin: Side, to: Side, register: Register, teller: Teller) -> int:
+def _write(origin: Side, to: Side, register: Register, teller: Progress) -> int:
     rows = 0
     for some in in_parts(origin.store.all_rows(register)):
         to.store.write(register, some)

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from b24migrate.messages import pack, unpack
-from b24migrate.model.records import DeadLetter, Job, canonical, stored_job
+from b24migrate.model.records import DeadLetter, Job, canonical, decode_job
 from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Lease, Waiting
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.sql import beginning, moment, text
@@ -96,11 +96,11 @@ class SqliteQueue:
                 if _deliveries(last) < DELIVERIES:
                     token = f"{_deliveries(last) + 1}.{secrets.token_hex(12)}"
                     (row,) = connection.execute(_CLAIM, (owner, token, until, until, seq)).fetchall()
-                    job = stored_job(*row)
+                    job = decode_job(*row)
                     if not job.is_damaged:
                         return Lease(job, token)
                 (row,) = connection.execute(_POISON, (seq,)).fetchall()
-                job = stored_job(*row)
+                job = decode_job(*row)
                 code, reason = BROKEN_JOB if job.is_damaged else (POISON, POISON_REASON)
                 connection.execute(_BURY, (*_row(job), code, reason, text(now), pack(reason)))
         return None
@@ -138,7 +138,7 @@ class SqliteQueue:
     def jobs(self) -> list[Waiting]:
         with self._database.reading() as connection:
             rows = connection.execute(_JOBS).fetchall()
-        return [Waiting(stored_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
+        return [Waiting(decode_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
 
     def held(self, *, now: datetime) -> int:
         with self._database.reading() as connection:
@@ -176,7 +176,7 @@ class SqliteQueue:
 
     def revive(self, scope: str = "") -> int:
         with self._database.writing() as connection:
-            jobs = [stored_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
+            jobs = [decode_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
             _put(connection, jobs)
             connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
         return len(jobs)
@@ -195,7 +195,7 @@ class SqliteQueue:
 
 def _letter(row: tuple[Any, ...]) -> DeadLetter:
     code, reason, died_at, packed = row[5:]
-    return DeadLetter(stored_job(*row[:5]), code, unpack(reason, packed), died_at)
+    return DeadLetter(decode_job(*row[:5]), code, unpack(reason, packed), died_at)
 
 
 def _deliveries(token: str | None) -> int:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.model.records import Record, Span, Status, Table, between_families, order_key
+from b24migrate.model.records import Record, Span, Status, Table, end_between_families, order_key
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.sql import (
     FAILED,
@@ -167,7 +167,7 @@ class RecordRoom:
             while row := connection.execute(query, (lo, hi, every - 1)).fetchone():
                 if whole_parents:
                     (first,) = connection.execute(query, (lo, hi, 0)).fetchone()
-                    lo = between_families(first, row[0])
+                    lo = end_between_families(first, row[0])
                 else:
                     lo = row[0]
                 ends.append(lo)

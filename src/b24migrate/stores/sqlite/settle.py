@@ -9,7 +9,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.messages import pack
-from b24migrate.model.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
+from b24migrate.model.records import (
+    Link,
+    Settled,
+    Status,
+    Table,
+    compare_losses,
+    decode_losses,
+    encode_losses,
+    order_key,
+)
 from b24migrate.ports import ID_MAP
 from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.counts import Tally
@@ -115,8 +124,8 @@ class SettlingRoom:
         with self.database.writing() as connection:
             before = _before(connection, table, list(wanted))
             for key, old in before.items():
-                counters.update(_named(stream, losses_since(losses_of(old.losses), wanted[key])))
-            connection.executemany(sql(_LOSE, table), [(losses_text(wanted[key]), key) for key in before])
+                counters.update(_named(stream, compare_losses(decode_losses(old.losses), wanted[key])))
+            connection.executemany(sql(_LOSE, table), [(encode_losses(wanted[key]), key) for key in before])
             add_counters(connection, counters)
 
     def unlink(self, stream: str, source_ids: Collection[str]) -> None:
@@ -132,7 +141,7 @@ class SettlingRoom:
             for old in found:
                 tally.move(old.status, bool(old.pulled), Status.NEW, bool(old.pulled))
                 if loser:
-                    lost.update(_named(loser, losses_since(losses_of(old.losses), {})))
+                    lost.update(_named(loser, compare_losses(decode_losses(old.losses), {})))
             connection.executemany(sql(how, table), [(old.key,) for old in found])
             tally.write(connection)
             add_counters(connection, lost)
@@ -193,7 +202,7 @@ def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...
         same_form(outcome.retry_after_utc),
         outcome.link.target_id if outcome.link else None,
         at if outcome.status is Status.IMPORT_OK else None,
-        losses_text(outcome.losses),
+        encode_losses(outcome.losses),
         pack(outcome.error),
     )
 
@@ -210,8 +219,8 @@ def _counted(
         counters[f"retries:{stream}"] += max(0, outcome.attempts - max(1, old.attempts))
         kept = old.losses
         if outcome.status is Status.IMPORT_OK and (kept or outcome.losses):
-            counters.update(_named(stream, losses_since(losses_of(kept), outcome.losses)))
-            kept = losses_text(outcome.losses)
+            counters.update(_named(stream, compare_losses(decode_losses(kept), outcome.losses)))
+            kept = encode_losses(outcome.losses)
         before[key] = _Before(key, outcome.status, outcome.attempts, old.pulled, kept)
     tally = Tally(table.name)
     for (status, pulled, to), count in moves.items():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from b24migrate.messages import unpack
-from b24migrate.model.records import Record, Span, Status, Table, losses_of
+from b24migrate.model.records import Record, Span, Status, Table, decode_losses
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ def record(row: tuple[Any, ...]) -> Record:
         bool(pulled),
         natural,
         revision,
-        losses_of(losses),
+        decode_losses(losses),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from b24migrate.model.records import Staged, Staging, Status, Table, order_keys, tells_more
+from b24migrate.model.records import Staged, Staging, Status, Table, has_new_extras, order_keys
 from b24migrate.stores.sqlite.bulk import SIZES
 from b24migrate.stores.sqlite.counts import Tally
 from b24migrate.stores.sqlite.database import Database
@@ -179,7 +179,7 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
         comparable = old.payload_hash and record.payload_hash
         if comparable or status == Status.IMPORT_OK:
             other = comparable and old.payload_hash != record.payload_hash
-            if other or tells_more(record.extras, old.extras):
+            if other or has_new_extras(record.extras, old.extras):
                 anew.append(content)
                 status = Status.NEW
         else:

@@ -10,7 +10,7 @@ from b24migrate.model.records import Args, Json
 from b24migrate.targets.rest.box import Box
 
 
-def as_application(box: Box, method: str, params: Args) -> Json:
+def call_as_application(box: Box, method: str, params: Args) -> Json:
     """One call, a write or a question."""
     if box.application is None:
         return box.call(method, params)
@@ -18,6 +18,6 @@ def as_application(box: Box, method: str, params: Args) -> Json:
     return msgspec.json.decode(told if isinstance(told, Raw) else b"null")
 
 
-def asked_as_application(box: Box, method: str, params: Args) -> Json:
+def ask_as_application(box: Box, method: str, params: Args) -> Json:
     """A call that changes nothing, so that it is repeated at once when its answer got lost."""
-    return Batcher(box.portal).patiently(as_application, box, method, params)
+    return Batcher(box.portal).patiently(call_as_application, box, method, params)

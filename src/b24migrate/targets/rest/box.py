@@ -17,11 +17,11 @@ from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
 from b24migrate.messages import say
-from b24migrate.model.answers import opened
+from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
-from b24migrate.targets.rest.pending_creates import UnderWay
+from b24migrate.targets.rest.pending_creates import PendingCreates
 
 PAGE = 50
 # The largest file inside a call: the call is in memory as a whole, here and there, and only the Drive has another way
@@ -32,7 +32,7 @@ PEOPLE = "users"  # the stream under which people are linked
 One = TypeVar("One")
 
 
-class SourceSide(NamedTuple):
+class SourceFacts(NamedTuple):
     """What rules need to know of the other side."""
 
     staged: Callable[[str, str], bool] = lambda _stream, _id: (
@@ -44,7 +44,7 @@ class SourceSide(NamedTuple):
 class Box:
     """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
 
-    def __init__(self, portal: Portal, store: Store, source: SourceSide) -> None:
+    def __init__(self, portal: Portal, store: Store, source: SourceFacts) -> None:
         self.portal = portal
         self.store = store
         self._source = source
@@ -57,7 +57,7 @@ class Box:
         self._forgotten: Counter[str] = Counter()  # how often
         self._keeping = Lock()
         self._highest: dict[str, int] = {}
-        self.under_way = UnderWay(portal.clock)
+        self.under_way = PendingCreates(portal.clock)
         self.trial = Lock()  # one hand at a time finds out what the box does by doing it
 
     @property
@@ -87,26 +87,26 @@ class Box:
 
     def call(self, method: str, params: Args) -> Json:
         """One call, a write or a question."""
-        return decoded(self._batcher.single(Command(method, params)))
+        return decode_answer(self._batcher.single(Command(method, params)))
 
     def question(self, method: str, params: Args) -> Json:
         """A call that changes nothing, so that it is repeated at once when its answer got lost."""
-        return decoded(self._batcher.patiently(self._batcher.single, Command(method, params)))
+        return decode_answer(self._batcher.patiently(self._batcher.single, Command(method, params)))
 
     def questions(self, commands: Sequence[Command]) -> list[Json]:
         """Many at once; None for each that is refused."""
-        return [None if refused(answer) else decoded(answer) for answer in self.answers(commands)]
+        return [None if is_refused(answer) else decode_answer(answer) for answer in self.answers(commands)]
 
     def lists(self, commands: Sequence[Command], *path: str) -> list[list[Args]]:
         """The rows of many lists, each with all its pages; none where the box refuses."""
         found: list[list[Args]] = []
         for command, answer in zip(commands, self.answers(commands), strict=True):
-            if refused(answer):
+            if is_refused(answer):
                 found.append([])
             elif answer.next:
                 found.append(list(self.pages(command.method, command.params, *path)))
             else:
-                found.append(list(inside(decoded(answer), *path)))
+                found.append(list(rows_at(decode_answer(answer), *path)))
         return found
 
     def answers(self, commands: Sequence[Command]) -> list[Answer]:
@@ -117,7 +117,7 @@ class Box:
         start: int | None = 0
         while start is not None:
             answer = self._batcher.patiently(self._batcher.single, Command(method, {**params, "start": start}))
-            rows = list(inside(decoded(answer), *path))
+            rows = list(rows_at(decode_answer(answer), *path))
             yield from rows
             # behind the end old methods begin again, and one that does not know `start` never gets on
             start = answer.next if rows and answer.next and answer.next > start else None
@@ -126,7 +126,7 @@ class Box:
         """Name and content, as methods want a file that is no file of the Drive."""
         about = self.question("disk.file.get", {"id": target_id})
         if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
-            raise strange("disk.file.get")
+            raise unexpected_answer("disk.file.get")
         out = io.BytesIO()
         self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=INSIDE_BYTES)
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
@@ -171,55 +171,55 @@ class Box:
 
     def forget_custom_fields(self, stream: str) -> None:
         """When some are made."""
-        self.forget(_custom(stream))
+        self.forget(_custom_key(stream))
 
     def _custom_fields(self, stream: str) -> list[RegisterRow]:
-        return self.kept(_custom(stream), lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
+        return self.kept(_custom_key(stream), lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
 
 
-def _custom(stream: str) -> str:
+def _custom_key(stream: str) -> str:
     return f"custom {stream}"
 
 
-def decoded(answer: Answer) -> Json:
+def decode_answer(answer: Answer) -> Json:
     if answer.error is not None:
         raise answer.error
     return msgspec.json.decode(answer.result or b"null")
 
 
-def refused(answer: Answer) -> bool:
+def is_refused(answer: Answer) -> bool:
     return isinstance(answer.error, Permanent)
 
 
-def strange(what: str) -> Transient:
+def unexpected_answer(what: str) -> Transient:
     error = Transient(say("target.odd_rest", what=what), code="STRANGE_ANSWER")
     error.own = True  # it did answer
     return error
 
 
 @contextmanager
-def understood(what: str) -> Iterator[None]:
+def expect_known_shape(what: str) -> Iterator[None]:
     """Writers look into answers without asking at every step whether there is something. Where there is not, that is
     said in a sentence, and the record is tried again."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise strange(what) from error
+        raise unexpected_answer(what) from error
 
 
-def inside(said: Json, *path: str) -> Iterator[Args]:
+def rows_at(said: Json, *path: str) -> Iterator[Args]:
     """The rows at the end of a path. An answer without them is strange, not empty: what is taken for missing is written
     again, and what is taken for gone is forgotten."""
-    return (row for row in members(said, *path) if isinstance(row, Mapping))
+    return (row for row in items_at(said, *path) if isinstance(row, Mapping))
 
 
-def members(said: Json, *path: str) -> list[Json]:
+def items_at(said: Json, *path: str) -> list[Json]:
     try:
-        return opened(said, path).items
+        return open_list(said, path).items
     except Permanent as error:
-        raise strange(".".join(path) or "[]") from error
+        raise unexpected_answer(".".join(path) or "[]") from error
 
 
-def by_the_dozen(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:
+def in_chunks(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:
     some = list(values)
     return (some[start : start + size] for start in range(0, len(some), size))

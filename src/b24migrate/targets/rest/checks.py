@@ -19,7 +19,7 @@ SERVER = "Bitrix24 REST"
 LIMITS = TargetLimits(items=20, body_bytes=8_000_000, file_bytes=1 << 30, chunk_bytes=1 << 30)
 
 
-def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
+def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
     """Raises GateUnmet when the webhook is no administrator's: nothing could be written as others wrote it."""
     writers = list(writers)
     profile, scopes, now = box.questions([Command("profile", {}), Command("scope", {}), Command("server.time", {})])
@@ -30,13 +30,13 @@ def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
             code="ACCESS_DENIED",
             hint=say("check.not_admin_fix"),
         )
-    methods = there(box, {need.lower() for writer in writers for need in writer.needs})
+    methods = existing_methods(box, {need.lower() for writer in writers for need in writer.needs})
     lacks: dict[str, str] = {}
     checks: dict[str, TargetCheck] = {}
     entities: dict[str, None] = {}
     for writer in writers:
         entities[writer.entity] = None
-        lacking = missing(writer.needs, scopes, methods)
+        lacking = describe_missing(writer.needs, scopes, methods)
         if lacking and not writer.optional:
             lacks.setdefault(writer.entity, lacking)
         check = writer.check(box) if writer.check else None
@@ -49,7 +49,7 @@ def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
     return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks, checks)
 
 
-def there(box: Box, names: Collection[str]) -> list[str]:
+def existing_methods(box: Box, names: Collection[str]) -> list[str]:
     """Those that the box has. Each is asked for: the list that `methods` gives leaves out what controllers serve, such
     as crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
     asked = sorted(names)
@@ -62,10 +62,10 @@ def there(box: Box, names: Collection[str]) -> list[str]:
     return [name for name in asked if name not in lacking]
 
 
-def missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
+def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
     """What keeps a stream from being written, in a sentence; empty when nothing does."""
-    granted = known(scopes)
-    served = known(methods)
+    granted = parse_names(scopes)
+    served = parse_names(methods)
     for method in needs:
         scope = scope_of(method)
         if granted is not None and scope and scope not in granted:
@@ -75,6 +75,6 @@ def missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
     return ""
 
 
-def known(said: Json) -> Collection[str] | None:
+def parse_names(said: Json) -> Collection[str] | None:
     """None: the box does not tell."""
     return {str(one).lower() for one in said} if isinstance(said, list) else None

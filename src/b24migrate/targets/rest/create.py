@@ -7,38 +7,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
-from b24migrate.targets.rest.box import Box, strange
-from b24migrate.targets.rest.journal import Memory
-from b24migrate.targets.rest.writer import Create, Made
+from b24migrate.targets.rest.box import Box, unexpected_answer
+from b24migrate.targets.rest.journal import Journal
+from b24migrate.targets.rest.writer import Create, CreateResult
 
 _ID = re.compile(r"[1-9]\d*(:[1-9]\d*)?")
 
 
-def one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json], str] = str) -> Create:
+def create_one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json], str] = str) -> Create:
     """A call for each, since texts of people do not go through `batch`. Who is refused does not hinder the others."""
 
-    def create(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    def create(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
         for item in items:
-            yield attempt(box, item, method, params, made)
+            yield create_one(box, item, method, params, made)
 
     return create
 
 
-def attempt(box: Box, item: Item, method: str, params: Callable[[Item], Args], made: Callable[[Json], str]) -> Made:
+def create_one(
+    box: Box, item: Item, method: str, params: Callable[[Item], Args], made: Callable[[Json], str]
+) -> CreateResult:
     """A success without a number (older boxes say `true`) is looked up like a lost answer."""
     try:
         target_id = made(box.call(method, params(item)))
     except Permanent as error:
-        return Made(item.key, error=error)
+        return CreateResult(item.key, error=error)
     if not _ID.fullmatch(target_id):
-        raise strange(method)
-    return Made(item.key, target_id)
+        raise unexpected_answer(method)
+    return CreateResult(item.key, target_id)
 
 
-def unclaimed(box: Box, stream: str, candidates: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def choose_unclaimed(box: Box, stream: str, candidates: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Of records that look like the lost ones those that are no other's: each key gets one of its own. Whose else they
     could be are its siblings, whose keys begin alike."""
-    memory, found = Memory(box.store), dict[str, str]()
+    memory, found = Journal(box.store), dict[str, str]()
     taken: dict[str, set[str]] = {}
     for key, ids in candidates.items():
         family = key.rpartition(":")[0]

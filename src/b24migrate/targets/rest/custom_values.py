@@ -9,8 +9,8 @@ from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box
 
 _TOLD: dict[str, Callable[[Json], Json]] = {
-    "enumeration": values.one_id,
-    "employee": values.one_id,
+    "enumeration": values.optional_id,
+    "employee": values.optional_id,
     "crm": values.text,
     "crm_status": values.text,
     "boolean": values.flag,
@@ -19,17 +19,17 @@ _TOLD: dict[str, Callable[[Json], Json]] = {
 }
 
 
-def in_wrapping(name: str, content: str) -> Json:
+def wrapped_file(name: str, content: str) -> Json:
     """A file as older methods take it: a bare pair is two values of no sense to them, and passed over in silence."""
     return {"fileData": [name, content]}
 
 
-def bare(name: str, content: str) -> Json:
+def bare_file(name: str, content: str) -> Json:
     """A file as `crm.item.*` takes it (bitrix24-rest-2 §E.3)."""
     return [name, content]
 
 
-def as_sent(box: Box, stream: str, fields: Args, file: Callable[[str, str], Json]) -> dict[str, Json]:
+def encode_custom(box: Box, stream: str, fields: Args, file: Callable[[str, str], Json]) -> dict[str, Json]:
     """Only files need another form, which differs by method; a flag is a letter to every one."""
     kinds = box.custom_types(stream)
 
@@ -38,19 +38,20 @@ def as_sent(box: Box, stream: str, fields: Args, file: Callable[[str, str], Json
             return [sent(kind, one) for one in value]
         if kind == "file" and value:
             return file(*box.file(str(value)))
-        return values.letter(value) if isinstance(value, bool) else value
+        return values.yes_or_no(value) if isinstance(value, bool) else value
 
     return {name: sent(kinds.get(name, ""), value) for name, value in fields.items()}
 
 
-def as_told(box: Box, stream: str, row: Args) -> dict[str, Json]:
+def decode_custom(box: Box, stream: str, row: Args) -> dict[str, Json]:
     kinds = box.custom_types(stream)
     return {
-        name: _each(_TOLD[kinds[name]], value) if kinds.get(name) in _TOLD else value for name, value in row.items()
+        name: _convert_each(_TOLD[kinds[name]], value) if kinds.get(name) in _TOLD else value
+        for name, value in row.items()
     }
 
 
-def _each(told: Callable[[Json], Json], value: Json) -> Json:
+def _convert_each(told: Callable[[Json], Json], value: Json) -> Json:
     if isinstance(value, list):
         return [one for one in map(told, value) if one is not None]
     return told(value)

@@ -7,36 +7,36 @@ from collections.abc import Sequence
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.ports import Deleted
-from b24migrate.targets.rest.box import Box, by_the_dozen, understood
-from b24migrate.targets.rest.journal import Memory, Remembered, State
-from b24migrate.targets.rest.send import looked_for, printed
-from b24migrate.targets.rest.writer import Held, Known, Writer
+from b24migrate.targets.rest.box import Box, expect_known_shape, in_chunks
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
+from b24migrate.targets.rest.send import fingerprints, look_for
+from b24migrate.targets.rest.writer import Content, Known, Writer
 
 CHANGED = say("keep.changed")
 UNSURE = say("keep.unknown")
 
 
-def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+def delete(box: Box, memory: Journal, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
     """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
     known = memory.of(writer.stream, keys)
-    known |= _looked_for(box, writer, known)
-    there = printed(box, writer, [one for one in known.values() if one.target_id])
-    answers = [_judged(writer, key, known.get(key), there) for key in keys]
-    answers = _spared(box, writer, answers, known, dry_run=dry_run)
+    known |= _look_for(box, writer, known)
+    there = fingerprints(box, writer, [one for one in known.values() if one.target_id])
+    answers = [_judge(writer, key, known.get(key), there) for key in keys]
+    answers = _keep_with_contents(box, writer, answers, known, dry_run=dry_run)
     if dry_run:
         return answers
-    answers = [_deleted(box, writer, one, known) if one.status == "deleted" else one for one in answers]
+    answers = [_delete_one(box, writer, one, known) if one.status == "deleted" else one for one in answers]
     memory.forget(writer.stream, [one.key for one in answers if one.status != "kept" and one.key in known])
     return answers
 
 
-def _looked_for(box: Box, writer: Writer, known: dict[str, Remembered]) -> dict[str, Remembered]:
+def _look_for(box: Box, writer: Writer, known: dict[str, JournalEntry]) -> dict[str, JournalEntry]:
     begun = {key: one.trace for key, one in known.items() if one.state is State.BEGUN}
-    found = looked_for(box, writer, begun)
+    found = look_for(box, writer, begun)
     return {key: known[key]._replace(state=State.MADE, target_id=target_id) for key, target_id in found.items()}
 
 
-def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, str]) -> Deleted:
+def _judge(writer: Writer, key: str, one: JournalEntry | None, there: dict[str, str]) -> Deleted:
     if one is None or (key not in there and one.state is not State.LINKED):
         return Deleted(key, "absent")
     if one.state is State.LINKED:
@@ -50,13 +50,13 @@ def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, s
     return Deleted(key, "deleted")
 
 
-def _spared(
-    box: Box, writer: Writer, answers: list[Deleted], known: dict[str, Remembered], *, dry_run: bool
+def _keep_with_contents(
+    box: Box, writer: Writer, answers: list[Deleted], known: dict[str, JournalEntry], *, dry_run: bool
 ) -> list[Deleted]:
     """A delete takes along what is inside. What people put there keeps the record; what is ours keeps it as long as it
     stays: in a rehearsal what comes with another call is taken to go, since whoever asks knows what does not."""
     going = [known[one.key] for one in answers if one.status == "deleted"]
-    held = _held(box, writer, [one for one in going if one.state is not State.LINKED])
+    held = _find_contents(box, writer, [one for one in going if one.state is not State.LINKED])
     asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
     kept = {one.key: Deleted(one.key, "kept", one.why) for one in held if not one.by}
     while True:
@@ -67,17 +67,17 @@ def _spared(
         kept |= more
 
 
-def _held(box: Box, writer: Writer, some: list[Remembered]) -> list[Held]:
-    found: list[Held] = []
+def _find_contents(box: Box, writer: Writer, some: list[JournalEntry]) -> list[Content]:
+    found: list[Content] = []
     if writer.inside is None or writer.delete is None:
         return found
-    for few in by_the_dozen(some):
-        with understood(writer.stream):
+    for few in in_chunks(some):
+        with expect_known_shape(writer.stream):
             found += writer.inside(box, {one.key: Known(one.target_id, one.trace) for one in few})
     return found
 
 
-def _deleted(box: Box, writer: Writer, answer: Deleted, known: dict[str, Remembered]) -> Deleted:
+def _delete_one(box: Box, writer: Writer, answer: Deleted, known: dict[str, JournalEntry]) -> Deleted:
     one = known[answer.key]
     if one.state is State.LINKED or writer.delete is None:
         return answer

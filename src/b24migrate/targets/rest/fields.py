@@ -9,8 +9,8 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import FieldOutcome
-from b24migrate.targets.rest.box import Box, inside
-from b24migrate.targets.rest.values import letter
+from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.values import yes_or_no
 
 
 class FieldMethods(NamedTuple):
@@ -26,39 +26,39 @@ class FieldMethods(NamedTuple):
 
 def declare(box: Box, methods: FieldMethods, wishes: Sequence[Args], type_id: str) -> list[FieldOutcome]:
     there = {str(row["FIELD_NAME"]): row for row in methods.listing(box, type_id)}
-    return [_declared(box, methods, wish, type_id, there) for wish in wishes]
+    return [_declare(box, methods, wish, type_id, there) for wish in wishes]
 
 
-def _declared(box: Box, methods: FieldMethods, wish: Args, type_id: str, there: dict[str, Args]) -> FieldOutcome:
+def _declare(box: Box, methods: FieldMethods, wish: Args, type_id: str, there: dict[str, Args]) -> FieldOutcome:
     code, kind = str(wish["code"]), str(wish["type"])
     target = methods.code(box, type_id, code)
     found = there.get(target)
     if found is not None and str(found.get("USER_TYPE_ID")) != kind:
-        return _refused(
+        return _failed_outcome(
             code, "TYPE_MISMATCH", say("field.other_type", target=target, value=found.get("USER_TYPE_ID"), kind=kind)
         )
     if found is None and methods.types and kind not in methods.types:
-        return _refused(code, "TYPE_UNSUPPORTED", say("field.cannot_create", kind=kind))
+        return _failed_outcome(code, "TYPE_UNSUPPORTED", say("field.cannot_create", kind=kind))
     try:
         if found is None:
-            methods.add(box, type_id, description(target, wish))
-        elif lacking := _lacking(wish, found):
-            _complete(box, methods, type_id, found, lacking)
+            methods.add(box, type_id, describe_field(target, wish))
+        elif lacking := _missing_options(wish, found):
+            _add_options(box, methods, type_id, found, lacking)
     except Permanent as error:
-        return _refused(code, error.code, error.message)
+        return _failed_outcome(code, error.code, error.message)
     status = "created" if found is None else "exists"
     now = {str(row["FIELD_NAME"]): row for row in methods.listing(box, type_id)} if wish["options"] else {}
     return FieldOutcome(code, target, status, _options(wish, now.get(target, {})))
 
 
-def description(target: str, wish: Args) -> Args:
+def describe_field(target: str, wish: Args) -> Args:
     """As the older methods take it."""
     label = wish["label"]
     return {
         "FIELD_NAME": target,
         "USER_TYPE_ID": wish["type"],
         "XML_ID": target,
-        "MULTIPLE": letter(wish["multiple"]),
+        "MULTIPLE": yes_or_no(wish["multiple"]),
         "MANDATORY": "N",  # the source's records may lack it: it would refuse them
         "SORT": wish["sort"],
         "EDIT_FORM_LABEL": label,
@@ -71,31 +71,31 @@ def description(target: str, wish: Args) -> Args:
 
 def _option(one: Args) -> Args:
     known = {"XML_ID": one["xml_id"]} if one.get("xml_id") else {}
-    return {"VALUE": one["value"], "SORT": one["sort"], "DEF": letter(one["default"]), **known}
+    return {"VALUE": one["value"], "SORT": one["sort"], "DEF": yes_or_no(one["default"]), **known}
 
 
-def _lacking(wish: Args, found: Args) -> list[Args]:
-    return [one for one in wish["options"] if _same(one, found) is None]
+def _missing_options(wish: Args, found: Args) -> list[Args]:
+    return [one for one in wish["options"] if _find_option(one, found) is None]
 
 
-def _complete(box: Box, methods: FieldMethods, type_id: str, found: Args, lacking: Sequence[Args]) -> None:
+def _add_options(box: Box, methods: FieldMethods, type_id: str, found: Args, lacking: Sequence[Args]) -> None:
     if methods.update is None:
         raise Permanent(say("field.cannot_extend"), code="TYPE_UNSUPPORTED")
-    listed = [*inside(found.get("LIST")), *map(_option, lacking)]
+    listed = [*rows_at(found.get("LIST")), *map(_option, lacking)]
     methods.update(box, type_id, str(found["ID"]), {"LIST": listed})
 
 
 def _options(wish: Args, found: Args) -> dict[str, str]:
-    pairs = ((one, _same(one, found)) for one in wish["options"])
+    pairs = ((one, _find_option(one, found)) for one in wish["options"])
     return {str(one["id"]): str(there["ID"]) for one, there in pairs if there is not None}
 
 
-def _same(option: Args, found: Args) -> Args | None:
+def _find_option(option: Args, found: Args) -> Args | None:
     """By its own code, or else by what it is called."""
-    listed = list(inside(found.get("LIST")))
+    listed = list(rows_at(found.get("LIST")))
     named = [one for one in listed if option.get("xml_id") and one.get("XML_ID") == option["xml_id"]]
     return next(iter(named or [one for one in listed if one.get("VALUE") == option["value"]]), None)
 
 
-def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
+def _failed_outcome(code: str, error_code: str, why: str) -> FieldOutcome:
     return FieldOutcome(code, "", "failed", {}, error_code, why)

@@ -10,9 +10,9 @@ from typing import BinaryIO, NamedTuple
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Args
-from b24migrate.targets.rest.box import INSIDE_BYTES, Box, inside
-from b24migrate.targets.rest.journal import Memory, Remembered, State
-from b24migrate.targets.rest.uploads import post
+from b24migrate.targets.rest.box import INSIDE_BYTES, Box, rows_at
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
+from b24migrate.targets.rest.uploads import post_file
 
 STREAM = "files"
 FOLDER = "b24migrate"
@@ -35,41 +35,41 @@ def most_bytes(key: str, of_the_box: int) -> int:
     return of_the_box if kind in BY_NUMBER else min(INSIDE_BYTES, of_the_box)
 
 
-def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:
+def put_file(box: Box, memory: Journal, upload: Upload, content: BinaryIO) -> str:
     known = memory.of(STREAM, [upload.key]).get(upload.key)
     if known and known.state is State.DONE:
         return known.target_id
-    place = folder_of(box, upload.key)
-    found = there(box, place, upload) if known else ""
+    place = find_folder(box, upload.key)
+    found = find_upload(box, place, upload) if known else ""
     if known and not found:
         box.under_way.refuse({upload.key: known.begun})
     if not known:
         begun = box.under_way.signature()
-        memory.write(STREAM, [Remembered(upload.key, State.BEGUN, digest=upload.sha256, begun=begun)])
+        memory.write(STREAM, [JournalEntry(upload.key, State.BEGUN, digest=upload.sha256, begun=begun)])
     try:
-        target_id = found or uploaded(box, place, upload, content)
+        target_id = found or upload_file(box, place, upload, content)
     except Transient as lost:
         box.under_way.gave_up([upload.key], lost)
         raise
-    stands = memory.first(STREAM, Remembered(upload.key, State.DONE, target_id, upload.sha256)).target_id
+    stands = memory.first(STREAM, JournalEntry(upload.key, State.DONE, target_id, upload.sha256)).target_id
     if stands != target_id:  # another was faster; who has the same copy may have deleted it, too
         with suppress(Permanent):
             box.call("disk.file.delete", {"id": target_id})
     return stands
 
 
-def there(box: Box, place: str, upload: Upload) -> str:
+def find_upload(box: Box, place: str, upload: Upload) -> str:
     """What an upload left behind whose answer got lost."""
     rows = box.pages("disk.folder.getchildren", {"id": place, "order": {"ID": "ASC"}})
     sizes = ((str(row["ID"]), int(row.get("SIZE") or 0)) for row in rows if row.get("TYPE") == "file")
     return next((target_id for target_id, size in sizes if size == upload.size), "")
 
 
-def uploaded(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
+def upload_file(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
     if upload.size > AT_ONCE_BYTES:
         told = box.question("disk.folder.uploadfile", {"id": place, "generateUniqueName": True})
         name = upload.name or "file"
-        return str(post(box.portal, str(told["uploadUrl"]), str(told["field"]), name, content)["ID"])
+        return str(post_file(box.portal, str(told["uploadUrl"]), str(told["field"]), name, content)["ID"])
     content.seek(0)
     encoded = base64.b64encode(content.read()).decode()
     name = upload.name or "file"
@@ -80,11 +80,11 @@ def uploaded(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
 # ---------------------------------------------------------------- folders
 
 
-def folder_of(box: Box, key: str) -> str:
-    return subfolder(box, home(box), hashlib.sha256(key.encode()).hexdigest()[:16])
+def find_folder(box: Box, key: str) -> str:
+    return subfolder(box, files_folder(box), hashlib.sha256(key.encode()).hexdigest()[:16])
 
 
-def home(box: Box) -> str:
+def files_folder(box: Box) -> str:
     return box.kept("folder of files", lambda: subfolder(box, _drive(box), FOLDER), 3600.0)
 
 
@@ -101,22 +101,22 @@ def _drive(box: Box) -> str:
 
 def subfolder(box: Box, parent: str, name: str) -> str:
     """The one that is there, or a new one: two of one name are refused, so that this may be repeated."""
-    return _named(box, parent, name) or _added(box, parent, name)
+    return _find_by_name(box, parent, name) or _add_folder(box, parent, name)
 
 
-def _added(box: Box, parent: str, name: str) -> str:
+def _add_folder(box: Box, parent: str, name: str) -> str:
     made: Args
     try:
         made = box.call("disk.folder.addsubfolder", {"id": parent, "data": {"NAME": name}})
     except Permanent:
-        found = _named(box, parent, name)
+        found = _find_by_name(box, parent, name)
         if not found:
             raise
         return found
     return str(made["ID"])
 
 
-def _named(box: Box, parent: str, name: str) -> str:
-    rows = inside(box.question("disk.folder.getchildren", {"id": parent, "filter": {"NAME": name}}))
+def _find_by_name(box: Box, parent: str, name: str) -> str:
+    rows = rows_at(box.question("disk.folder.getchildren", {"id": parent, "filter": {"NAME": name}}))
     found = (str(row["ID"]) for row in rows if row.get("TYPE") == "folder" and row.get("NAME") == name)
     return next(found, "")

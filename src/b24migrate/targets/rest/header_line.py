@@ -13,19 +13,19 @@ _HEAD = re.compile(rf"\[B\](?:[^\n]* )?({SIGN}[\w:]+)\[/B\](?:\n|$)")
 _MARKUP = str.maketrans("[]", "()")
 
 
-def number_of(key: str) -> str:
+def format_number(key: str) -> str:
     return f"{SIGN}{key.rpartition(':')[2]}"
 
 
-def headed(key: str, date: Json, text: Json, author: str = "") -> str:
+def add_header(key: str, date: Json, text: Json, author: str = "") -> str:
     """In one line, whatever people are called: otherwise it would not be known again."""
-    when = values.moment(date)
+    when = values.parse_time(date)
     name = " ".join(author.translate(_MARKUP).split())
-    parts = (name, f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when else "", number_of(key))
+    parts = (name, f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when else "", format_number(key))
     return f"[B]{' · '.join(part for part in parts if part)}[/B]\n{text or ''}".rstrip()
 
 
-def numbered(text: Json) -> str:
+def header_number(text: Json) -> str:
     """The number in the line before a text; empty where there is none."""
     found = _HEAD.match(str(text or "").replace("\r\n", "\n"))
     return found[1] if found else ""

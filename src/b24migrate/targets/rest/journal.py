@@ -20,7 +20,7 @@ class State(StrEnum):
     GONE = "gone"  # deleted again
 
 
-class Remembered(NamedTuple):
+class JournalEntry(NamedTuple):
     key: str
     state: State
     target_id: str = ""
@@ -31,19 +31,19 @@ class Remembered(NamedTuple):
     version: int = 0  # of the row, when it was looked up
 
 
-class Memory:
+class Journal:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def of(self, stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
-        found = map(_opened, self._store.rows_of(NATIVE, [f"{stream}:{key}" for key in keys]).values())
+    def of(self, stream: str, keys: Sequence[str]) -> dict[str, JournalEntry]:
+        found = map(_decode, self._store.rows_of(NATIVE, [f"{stream}:{key}" for key in keys]).values())
         return {one.key: one for one in found if one.state is not State.GONE}
 
-    def write(self, stream: str, some: Sequence[Remembered]) -> None:
+    def write(self, stream: str, some: Sequence[JournalEntry]) -> None:
         if some:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
 
-    def begin(self, stream: str, intent: Remembered) -> bool:
+    def begin(self, stream: str, intent: JournalEntry) -> bool:
         """False when somebody else has begun or done it since it was looked up: of two processes one begins."""
         row = _row(stream, intent)
         if self._store.swap(NATIVE, row):
@@ -54,32 +54,32 @@ class Memory:
         gone = there is not None and there.values["State"] == State.GONE
         return there is not None and gone and self._store.swap(NATIVE, row._replace(version=there.version))
 
-    def first(self, stream: str, done: Remembered) -> Remembered:
+    def first(self, stream: str, done: JournalEntry) -> JournalEntry:
         """Who has done it, when several have: the word of the first stands."""
         row = _row(stream, done)
         while True:
             there = self._store.read(NATIVE, row.key)
             if there is not None and there.values["State"] == State.DONE:
-                return _opened(there)
+                return _decode(there)
             if self._store.swap(NATIVE, row._replace(version=there.version if there else 0)):
                 return done
 
     def forget(self, stream: str, keys: Sequence[str]) -> None:
         """Rows are erased by how they begin, which would take others along."""
-        self.write(stream, [Remembered(key, State.GONE) for key in keys])
+        self.write(stream, [JournalEntry(key, State.GONE) for key in keys])
 
-    def walk(self, stream: str, beginning: str = "") -> Iterator[list[Remembered]]:
+    def walk(self, stream: str, beginning: str = "") -> Iterator[list[JournalEntry]]:
         """All of a stream whose keys begin so, some hundred at a time."""
         after: str | None = ""
         while after is not None:
             some, after = self.stretch(stream, after, beginning)
             yield some
 
-    def stretch(self, stream: str, after: str, beginning: str = "") -> tuple[list[Remembered], str | None]:
+    def stretch(self, stream: str, after: str, beginning: str = "") -> tuple[list[JournalEntry], str | None]:
         """The next some hundred behind the cursor ("": from the beginning), and the next cursor; None at the end. A
         stretch may be empty before it: of what was deleted again only the place is left."""
         rows = self._store.some_rows(NATIVE, f"{stream}:{beginning}", after and f"{stream}:{after}", AT_ONCE)
-        known = [one for one in map(_opened, rows) if one.state is not State.GONE]
+        known = [one for one in map(_decode, rows) if one.state is not State.GONE]
         return known, rows[-1].key.partition(":")[2] if rows else None
 
     def note(self, name: str) -> Json:
@@ -92,7 +92,7 @@ class Memory:
         self._store.swap(NATIVE, RegisterRow(f"note:{name}", values))
 
 
-def _row(stream: str, one: Remembered) -> RegisterRow:
+def _row(stream: str, one: JournalEntry) -> RegisterRow:
     values = {
         "Stream": stream,
         "TargetId": one.target_id,
@@ -104,10 +104,10 @@ def _row(stream: str, one: Remembered) -> RegisterRow:
     return RegisterRow(f"{stream}:{one.key}", values, one.version)
 
 
-def _opened(row: RegisterRow) -> Remembered:
+def _decode(row: RegisterRow) -> JournalEntry:
     said = row.values
     key = row.key.partition(":")[2]
     target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
     state = State(str(said["State"]))
     prints = ("", fingerprint) if state is State.BEGUN else (fingerprint, "")
-    return Remembered(key, state, target_id, digest, said.get("Trace"), *prints, row.version)
+    return JournalEntry(key, state, target_id, digest, said.get("Trace"), *prints, row.version)

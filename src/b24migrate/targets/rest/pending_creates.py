@@ -17,7 +17,7 @@ GLANCE_S = 10.0  # so often is looked whether it has come
 UNSEEN = frozenset({"TIMEOUT", "HTTP_504"})  # of these answers only the waiting for them has ended
 
 
-class UnderWay:
+class PendingCreates:
     """One process's. What it began itself has ended when it looks for it, but for what it gave up waiting for."""
 
     def __init__(self, clock: Clock) -> None:
@@ -41,7 +41,7 @@ class UnderWay:
         the signature of whoever began it."""
         wait_s = max((self._left_s(key, signature) for key, signature in begun.items()), default=0.0)
         if wait_s > 0:
-            raise in_other_hands(min(wait_s, GLANCE_S))
+            raise busy_error(min(wait_s, GLANCE_S))
 
     def _left_s(self, key: str, signature: str) -> float:
         now = self._clock.monotonic()
@@ -52,5 +52,5 @@ class UnderWay:
         return max(self._until.get((key, one), now) for one in (signature, self._me)) - now
 
 
-def in_other_hands(wait_s: float = GLANCE_S) -> Limited:
+def busy_error(wait_s: float = GLANCE_S) -> Limited:
     return Limited(say("target.busy"), wait_s=wait_s)

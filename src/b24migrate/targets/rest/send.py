@@ -7,30 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.records import Args, Item, Json, Outcome, digest
-from b24migrate.targets.rest.box import Box, by_the_dozen, understood
-from b24migrate.targets.rest.journal import Memory, Remembered, State
-from b24migrate.targets.rest.pending_creates import in_other_hands
-from b24migrate.targets.rest.writer import Known, Made, Update, Writer
+from b24migrate.targets.rest.box import Box, expect_known_shape, in_chunks
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
+from b24migrate.targets.rest.pending_creates import busy_error
+from b24migrate.targets.rest.writer import CreateResult, Known, Update, Writer
 
 PAUSES_S = (1.0, 2.0)
 COMPLETE = (State.DONE, State.LINKED)
 EMPTY: tuple[Json, ...] = (None, False, 0, "", [], {})
 
 
-class Sending:
+class Sender:
     """The items of one call."""
 
-    def __init__(self, box: Box, memory: Memory, writer: Writer, items: Sequence[Item]) -> None:
+    def __init__(self, box: Box, memory: Journal, writer: Writer, items: Sequence[Item]) -> None:
         self._box = box
         self._memory = memory
         self._writer = writer
         self._items = {item.key: item for item in items}
         self._known = memory.of(writer.stream, list(self._items))
         self._outcomes: dict[str, Outcome] = {}
-        self._done: dict[str, Remembered] = {}
+        self._done: dict[str, JournalEntry] = {}
         self._linked: set[str] = set()  # just now
         self._found: set[str] = set()  # what an earlier attempt left there
-        self._made: list[Remembered] = []  # and not written yet
+        self._made: list[JournalEntry] = []  # and not written yet
 
     def send(self) -> list[Outcome]:
         """Raises what is nobody's fault; what was done before that is remembered."""
@@ -47,7 +47,7 @@ class Sending:
     def _missing(self) -> list[Item]:
         """Those that have to be created. The others are known by their ids afterwards."""
         begun = {key: one.trace for key, one in self._known.items() if one.state is State.BEGUN}
-        self._arrived(begun)
+        self._find_arrived(begun)
         self._box.under_way.refuse({key: self._known[key].begun for key in begun if not self._has(key)})
         missing = [item for key, item in self._items.items() if not self._has(key)]
         self._link([item for item in missing if item.key not in self._known])
@@ -55,42 +55,42 @@ class Sending:
         signature = self._box.under_way.signature()
         intents = [self._intent(item)._replace(begun=signature) for item in missing]
         if not all(self._memory.begin(self._writer.stream, one) for one in intents):
-            raise in_other_hands()
+            raise busy_error()
         self._known |= {one.key: one for one in intents}
         return missing
 
     def _link(self, new: Sequence[Item]) -> None:
         if not new or not self._writer.existing:
             return
-        with understood(self._writer.stream):
+        with expect_known_shape(self._writer.stream):
             found = self._writer.existing(self._box, new)
         self._linked |= found.keys()
-        self._known |= {key: Remembered(key, State.LINKED, target_id) for key, target_id in found.items()}
+        self._known |= {key: JournalEntry(key, State.LINKED, target_id) for key, target_id in found.items()}
 
-    def _intent(self, item: Item) -> Remembered:
+    def _intent(self, item: Item) -> JournalEntry:
         known = self._known.get(item.key)
-        if known is not None and not self._sent_otherwise(item):
+        if known is not None and not self._was_sent_differently(item):
             return known
         version = known.version if known else 0
-        return Remembered(item.key, State.BEGUN, "", item.digest, self._trace(item), version=version)
+        return JournalEntry(item.key, State.BEGUN, "", item.digest, self._trace(item), version=version)
 
     def _trace(self, item: Item) -> Json:
         trace = self._writer.trace(item)
         if not self._writer.before:
             return trace
-        with understood(self._writer.stream):
+        with expect_known_shape(self._writer.stream):
             return {**(trace or {}), **self._writer.before(self._box, item)}
 
-    def _sent_otherwise(self, item: Item) -> bool:
+    def _was_sent_differently(self, item: Item) -> bool:
         """An answer may come so late that by then the record is another."""
         return self._known[item.key].digest != item.digest
 
     def _has(self, key: str) -> bool:
         return key in self._known and self._known[key].state is not State.BEGUN
 
-    def _arrived(self, begun: Mapping[str, Json]) -> None:
+    def _find_arrived(self, begun: Mapping[str, Json]) -> None:
         """Remembered at once: what completes it may change what it was found by."""
-        found = looked_for(self._box, self._writer, begun)
+        found = look_for(self._box, self._writer, begun)
         self._found |= found.keys()
         made = [self._known[key]._replace(state=State.MADE, target_id=one) for key, one in found.items()]
         self._memory.write(self._writer.stream, made)
@@ -101,9 +101,9 @@ class Sending:
     def _create(self, items: Sequence[Item]) -> None:
         ended = False
         try:
-            for one in self._created(items):
+            for one in self._create_missing(items):
                 if one.error is not None:
-                    self._outcomes[one.key] = failed(one.key, one.error)
+                    self._outcomes[one.key] = failed_outcome(one.key, one.error)
                     continue
                 state = State.LINKED if one.linked else State.MADE
                 self._linked |= {one.key} if one.linked else set()
@@ -114,13 +114,13 @@ class Sending:
         finally:
             # before the next step, and when there is none: a known id is worth more than any search
             if self._writer.finish or not ended:
-                self._keep_made()
+                self._remember_created()
 
-    def _keep_made(self) -> None:
+    def _remember_created(self) -> None:
         self._memory.write(self._writer.stream, self._made)
         self._made = []
 
-    def _created(self, items: Sequence[Item]) -> Iterator[Made]:
+    def _create_missing(self, items: Sequence[Item]) -> Iterator[CreateResult]:
         """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more."""
         left = {item.key: item for item in items}
         error: Transient | None = None
@@ -129,14 +129,14 @@ class Sending:
             if not left:
                 return
             if error is not None:
-                self._keep_made()  # so that none of them is taken for a lost one that looks the same
+                self._remember_created()  # so that none of them is taken for a lost one that looks the same
                 self._box.portal.clock.sleep(max(pause_s, ends_s))
                 traces = {key: self._known[key].trace for key in left}
-                for key, target_id in looked_for(self._box, self._writer, traces).items():
+                for key, target_id in look_for(self._box, self._writer, traces).items():
                     del left[key]
-                    yield Made(key, target_id)
+                    yield CreateResult(key, target_id)
             try:
-                with understood(self._writer.stream):
+                with expect_known_shape(self._writer.stream):
                     for made in self._writer.create(self._box, list(left.values())):
                         del left[made.key]
                         yield made
@@ -147,7 +147,7 @@ class Sending:
                 error = lost
             else:
                 return
-        yield from (Made(key, error=error) for key in left)
+        yield from (CreateResult(key, error=error) for key in left)
 
     # ------------------------------------------------------------ completing and changing
 
@@ -157,10 +157,10 @@ class Sending:
             if key in self._outcomes or (one.state is not State.MADE and key not in self._linked):
                 continue
             steps = [] if key in self._linked else [self._writer.finish]
-            incomplete = self._sent_otherwise(item) or (self._writer.halfway and key in self._found)
+            incomplete = self._was_sent_differently(item) or (self._writer.halfway and key in self._found)
             steps += [self._writer.update] if steps and incomplete else []
-            if all(self._does(step, one, item) for step in steps):
-                self._settled(item, "created")
+            if all(self._perform_step(step, one, item) for step in steps):
+                self._settle(item, "created")
 
     def _update(self) -> None:
         for key, item in self._items.items():
@@ -171,28 +171,28 @@ class Sending:
                 self._outcomes[key] = Outcome(key, "unchanged", one.target_id)
                 if self._writer.delete and not one.print:  # whoever wrote it died before he looked at it
                     self._done[key] = one
-            elif one.state is State.LINKED or self._does(self._writer.update, one, item):
-                self._settled(item, "updated")
+            elif one.state is State.LINKED or self._perform_step(self._writer.update, one, item):
+                self._settle(item, "updated")
 
-    def _does(self, act: Update | None, one: Remembered, item: Item) -> bool:
+    def _perform_step(self, act: Update | None, one: JournalEntry, item: Item) -> bool:
         """A step that may be repeated; whether it succeeded, or there is none."""
         for pause_s in (*PAUSES_S, None):
             try:
                 if act is not None:
-                    with understood(self._writer.stream):
+                    with expect_known_shape(self._writer.stream):
                         act(self._box, Known(one.target_id, one.trace), item)
             except (Permanent, Transient) as error:
                 if isinstance(error, Transient) and not error.own:
                     raise
                 if isinstance(error, Permanent) or pause_s is None:
-                    self._outcomes[one.key] = failed(one.key, error)
+                    self._outcomes[one.key] = failed_outcome(one.key, error)
                     return False
                 self._box.portal.clock.sleep(pause_s)
             else:
                 return True
         return False
 
-    def _settled(self, item: Item, status: str) -> None:
+    def _settle(self, item: Item, status: str) -> None:
         one = self._known[item.key]
         state = State.LINKED if one.state is State.LINKED else State.DONE
         settled = one._replace(state=state, digest=item.digest, trace=self._writer.trace(item))
@@ -206,35 +206,35 @@ class Sending:
         self._memory.write(self._writer.stream, list(self._done.values()))
         if not self._writer.delete or not self._done:
             return
-        prints = printed(self._box, self._writer, self._done.values())
+        prints = fingerprints(self._box, self._writer, self._done.values())
         self._memory.write(
             self._writer.stream, [one._replace(print=prints.get(key, "")) for key, one in self._done.items()]
         )
 
 
-def looked_for(box: Box, writer: Writer, begun: Mapping[str, Json]) -> dict[str, str]:
-    with understood(writer.stream):
+def look_for(box: Box, writer: Writer, begun: Mapping[str, Json]) -> dict[str, str]:
+    with expect_known_shape(writer.stream):
         return writer.find(box, begun) if begun else {}
 
 
-def told(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, Args]:
+def read_from_box(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dict[str, Args]:
     """What the box says of those that it has: as many at a time as a page of it holds."""
     found: dict[str, Args] = {}
-    for few in by_the_dozen(some):
-        with understood(writer.stream):
+    for few in in_chunks(some):
+        with expect_known_shape(writer.stream):
             found |= writer.read(box, {one.key: Known(one.target_id, one.trace) for one in few})
     return found
 
 
-def printed(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, str]:
+def fingerprints(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dict[str, str]:
     """The fingerprint of what the box has, without what changes by itself. Nor does what is empty count: a field that
     somebody adds to all records changes none of them."""
     lasting = {
         key: {name: value for name, value in fields.items() if value not in EMPTY and name not in writer.restless}
-        for key, fields in told(box, writer, some).items()
+        for key, fields in read_from_box(box, writer, some).items()
     }
     return {key: digest(fields) for key, fields in lasting.items()}
 
 
-def failed(key: str, error: MigrationError) -> Outcome:
+def failed_outcome(key: str, error: MigrationError) -> Outcome:
     return Outcome(key, "failed", None, error.code, error.message, isinstance(error, Transient))

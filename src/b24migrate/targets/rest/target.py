@@ -16,16 +16,16 @@ from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Args, Item, Outcome
 from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
-from b24migrate.targets.calls import existing_fields, how_many_fit
+from b24migrate.targets.calls import count_fitting, existing_fields
 from b24migrate.targets.rest import checks, deletion, files
-from b24migrate.targets.rest.box import Box, SourceSide, by_the_dozen, understood
+from b24migrate.targets.rest.box import Box, SourceFacts, expect_known_shape, in_chunks
 from b24migrate.targets.rest.fields import declare
-from b24migrate.targets.rest.journal import Memory, Remembered, State
-from b24migrate.targets.rest.send import Sending, looked_for, told
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State
+from b24migrate.targets.rest.send import Sender, look_for, read_from_box
 from b24migrate.targets.rest.writer import Known, Writer
 
 
-class Alone:
+class SerialCalls:
     def __init__(self) -> None:
         self._held: set[tuple[str, str]] = set()
         self._changed = Condition()
@@ -55,7 +55,7 @@ class RestTarget:
         portal: Portal,
         store: Store,
         writers: Sequence[Writer],
-        source: SourceSide = SourceSide(),  # noqa: B008
+        source: SourceFacts = SourceFacts(),  # noqa: B008
         application: Application | None = None,
         *,
         close_dates: bool = True,
@@ -65,29 +65,29 @@ class RestTarget:
         self._box = Box(portal, store, source)
         self._box.application = application
         self._box.close_dates = close_dates
-        self._memory = Memory(store)
-        self._hands = Alone()
+        self._memory = Journal(store)
+        self._hands = SerialCalls()
         self.serial = frozenset(writer.stream for writer in self._writers.values() if writer.serial)
         self.unchangeable = frozenset(writer.stream for writer in self._writers.values() if writer.unchangeable)
 
     def info(self) -> TargetInfo:
-        with understood("import.info"):
-            return checks.look(self._box, self._writers.values())
+        with expect_known_shape("import.info"):
+            return checks.inspect_box(self._box, self._writers.values())
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         with self._hands.alone(stream, [item.key for item in items]):
-            return Sending(self._box, self._memory, self._writers[stream], items).send()
+            return Sender(self._box, self._memory, self._writers[stream], items).send()
 
     def fits(self, items: Sequence[Item]) -> int:
         sizes = (len(item.wire) for item in items[: checks.LIMITS.items])
-        return how_many_fit(sizes, checks.LIMITS.body_bytes)
+        return count_fitting(sizes, checks.LIMITS.body_bytes)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         methods = self._writers[stream].custom_fields
         if methods is None:
             raise Permanent(say("field.cannot_create_any", stream=stream), code="TYPE_UNSUPPORTED")
         try:
-            with understood("userfield"):
+            with expect_known_shape("userfield"):
                 return declare(self._box, methods, fields, type_id)
         finally:
             methods.forget(self._box)
@@ -97,7 +97,7 @@ class RestTarget:
         return existing_fields(self._portal, custom)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
-        with understood("user.get"):
+        with expect_known_shape("user.get"):
             found = [one.by_email(self._box, emails) for one in self._writers.values() if one.by_email]
         return {email: number for some in found for email, number in some.items()}
 
@@ -106,7 +106,7 @@ class RestTarget:
         writer = self._writers[stream]
         remembered = self._memory.of(stream, keys)
         begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
-        for key, target_id in looked_for(self._box, writer, begun).items():
+        for key, target_id in look_for(self._box, writer, begun).items():
             remembered[key] = remembered[key]._replace(state=State.MADE, target_id=target_id)
         return self._records(writer, [one for one in remembered.values() if one.target_id])
 
@@ -133,8 +133,8 @@ class RestTarget:
         most = files.most_bytes(key, self.file_bytes())
         if size > most:
             raise Permanent(say("file.target_limit", size=size, limit=most), code="TOO_LARGE")
-        with understood("an upload"):
-            return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
+        with expect_known_shape("an upload"):
+            return files.put_file(self._box, self._memory, files.Upload(key, name, size, sha256), content)
 
     def alive(self) -> bool:
         return self._portal.alive()
@@ -150,36 +150,36 @@ class RestTarget:
         for writer in last[names.index(name) if name in names else 0 :]:
             some, cursor = self._memory.stretch(writer.stream, key)
             if cursor is not None:
-                self._put_right(writer, some)
+                self._repair(writer, some)
                 return f"{writer.stream}:{cursor}"
             key = ""
         return None
 
-    def _put_right(self, writer: Writer, some: Sequence[Remembered]) -> None:
+    def _repair(self, writer: Writer, some: Sequence[JournalEntry]) -> None:
         """One that the box refuses hinders no other, and verify tells of it; which one shows when each goes alone."""
-        for few in by_the_dozen(one for one in some if one.target_id and one.state is State.DONE):
+        for few in in_chunks(one for one in some if one.target_id and one.state is State.DONE):
             try:
-                self._at_last(writer, few)
+                self._finish(writer, few)
             except Permanent:
                 for one in few:
                     with suppress(Permanent):
-                        self._at_last(writer, [one])
+                        self._finish(writer, [one])
 
-    def _at_last(self, writer: Writer, few: Sequence[Remembered]) -> None:
+    def _finish(self, writer: Writer, few: Sequence[JournalEntry]) -> None:
         if writer.at_last:
-            with understood(writer.stream):
+            with expect_known_shape(writer.stream):
                 writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
 
     def fidelity(self) -> list[Rule]:
-        with understood("fidelity"):
+        with expect_known_shape("fidelity"):
             return [rule for writer in self._writers.values() for rule in writer.rules(self._box)]
 
     def selftest(self) -> None:
         """The box's own methods leave what they write: nothing is tried with them."""
         return
 
-    def _records(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, TargetRecord]:
-        there = told(self._box, writer, some)
+    def _records(self, writer: Writer, some: Sequence[JournalEntry]) -> dict[str, TargetRecord]:
+        there = read_from_box(self._box, writer, some)
         return {
             one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key])
             for one in some

@@ -19,7 +19,7 @@ from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
-from b24migrate.bitrix.hosts import split
+from b24migrate.bitrix.hosts import split_address
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.model.records import Json
@@ -28,7 +28,7 @@ NAME = "upload"
 PIECE = 1 << 16
 
 
-def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Json:
+def post_file(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Json:
     """What the box says of the file."""
     url = address(portal, url)
     portal.breaker.admit()
@@ -50,7 +50,7 @@ def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> 
 def address(portal: Portal, url: str) -> str:
     """The named path at the webhook's own address. A box behind a proxy often names http where the proxy speaks https,
     and the path has the secret in it: scheme, host and port are the webhook's, whatever the box says."""
-    parts, webhook = split(url), portal.webhooks[0]
+    parts, webhook = split_address(url), portal.webhooks[0]
     own = urlsplit(webhook.origin)
     if parts is None or parts.hostname not in {urlsplit(f"//{one}").hostname for one in portal.hosts}:
         raise Permanent(say("target.other_host"), code="FOREIGN_LINK")

@@ -12,7 +12,7 @@ NOTHING: tuple[Json, ...] = (None, "", False, [], {})
 FALSE: tuple[Json, ...] = ("N", "n", "0", 0, "", "false", False, None)
 
 
-def as_it_is(value: Json) -> Json:
+def unchanged(value: Json) -> Json:
     return value
 
 
@@ -20,7 +20,7 @@ def text(value: Json) -> str | None:
     return None if value is None or value is False else str(value)
 
 
-def letter(value: Json) -> str:
+def yes_or_no(value: Json) -> str:
     """`Y` or `N`, as most methods want a flag."""
     return "Y" if value else "N"
 
@@ -29,14 +29,14 @@ def flag(value: Json) -> bool:
     return value not in FALSE
 
 
-def one_id(value: Json) -> str | None:
+def optional_id(value: Json) -> str | None:
     return None if value in NOTHING or str(value) == "0" else str(value)
 
 
 def ids(value: Json) -> list[str]:
     """Of a list in any of PHP's spellings."""
     members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
-    return [found for found in map(one_id, members) if found is not None]
+    return [found for found in map(optional_id, members) if found is not None]
 
 
 def id_or_none(value: Json) -> Json:
@@ -44,7 +44,7 @@ def id_or_none(value: Json) -> Json:
     return value if value not in NOTHING else 0
 
 
-def moment(value: Json) -> datetime | None:
+def parse_time(value: Json) -> datetime | None:
     try:
         found = datetime.fromisoformat(str(value))
     except ValueError:
@@ -54,7 +54,7 @@ def moment(value: Json) -> datetime | None:
 
 def utc(value: Json) -> str | None:
     """A time as the wire has it."""
-    found = moment(value)
+    found = parse_time(value)
     return None if found is None else f"{found.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
 
 
@@ -62,7 +62,7 @@ def day(value: Json) -> str | None:
     """A day without a time: portals send it as midnight, of their own zone or of UTC."""
     if isinstance(value, str) and len(value) == 10 and value[4] == "-":
         return value
-    found = moment(value)
+    found = parse_time(value)
     if found is None:
         return None
     local = found.replace(tzinfo=None)
@@ -82,7 +82,7 @@ class Column(NamedTuple):
 
     wire: str
     native: str
-    out: Callable[[Json], Json] = as_it_is
+    out: Callable[[Json], Json] = unchanged
     back: Callable[[Json], Json] = text
 
 
@@ -92,11 +92,11 @@ def columns(
     return [Column(wire, native, out, back) for wire, native in pairs]
 
 
-def written(known: Iterable[Column], fields: Args) -> dict[str, Json]:
+def encode_columns(known: Iterable[Column], fields: Args) -> dict[str, Json]:
     """What is sent of the fields that are there."""
     return {one.native: one.out(fields[one.wire]) for one in known if one.wire in fields}
 
 
-def told(known: Iterable[Column], row: Args) -> dict[str, Json]:
+def decode_columns(known: Iterable[Column], row: Args) -> dict[str, Json]:
     """What the box says, under the names of the wire; what it does not say is empty."""
     return {one.wire: one.back(row.get(one.native)) for one in known}

@@ -16,7 +16,7 @@ from b24migrate.targets.rest.fields import FieldMethods
 STAMP = "b24migrate"  # what our records are known by, wherever a field allows it
 
 
-class Made(NamedTuple):
+class CreateResult(NamedTuple):
     """What became of one item. `linked`: the box had it already, and it is not ours to delete."""
 
     key: str
@@ -32,7 +32,7 @@ class Known(NamedTuple):
     trace: Json = None
 
 
-class Held(NamedTuple):
+class Content(NamedTuple):
     """A record of ours that must not go because of what is inside, and why. `by`: which of ours of the same stream that
     is; empty where it is somebody else's."""
 
@@ -42,7 +42,7 @@ class Held(NamedTuple):
 
 
 # one answer for each item, each as soon as it is there: what was answered before a failure is remembered
-Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[Made]]
+Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[CreateResult]]
 # of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
 Find: TypeAlias = Callable[[Box, Mapping[str, Json]], dict[str, str]]
 Update: TypeAlias = Callable[[Box, Known, Item], None]
@@ -52,7 +52,7 @@ Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 Delete: TypeAlias = Callable[[Box, Known], None]
 # what lies inside records that are about to be deleted, and would go with them: all that is not ours, and what is ours
 # and of the same stream; what is ours and of another stream goes before, or whoever asks knows that it stays
-Inside: TypeAlias = Callable[[Box, Mapping[str, Known]], Iterable[Held]]
+Inside: TypeAlias = Callable[[Box, Mapping[str, Known]], Iterable[Content]]
 # the rules of a stream, which may depend on what this box is and has
 Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
 
@@ -89,5 +89,5 @@ class Writer:
     by_email: Callable[[Box, Sequence[str]], dict[str, str]] | None = None
 
 
-def stamp(key: str) -> str:
+def stamp_key(key: str) -> str:
     return f"{STAMP}:{key}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.model.fidelity import Keeping, Rule
-from b24migrate.targets.rest.create import one_by_one
+from b24migrate.targets.rest.create import create_one_by_one
 from b24migrate.targets.rest.writer import Writer
 
 STARTED = Rule("processes", "STARTED", Keeping.LOST, "The box takes the time of the import.")
@@ -13,7 +13,7 @@ WRITERS = (
         stream="processes",
         entity="workflows",
         needs=("bizproc.workflow.start",),
-        create=one_by_one("bizproc.workflow.start", lambda item: {"TEMPLATE_ID": item.fields["TEMPLATE_ID"]}),
+        create=create_one_by_one("bizproc.workflow.start", lambda item: {"TEMPLATE_ID": item.fields["TEMPLATE_ID"]}),
         find=lambda _box, _keys: {},
         update=lambda _box, _known, _item: None,
         read=lambda _box, _known: {},
