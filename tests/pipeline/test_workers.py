@@ -236,4 +236,3 @@ def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
     with collect_seldom():
         assert gc.get_freeze_count()
     assert not gc.get_freeze_count()
-    gc.freeze()  # as the tests have it
