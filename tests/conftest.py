@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -21,6 +24,7 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+ROOM_BYTES = 4 << 30  # of what all processes of the tests write at a time a tenth was seen
 LONGEST_S = 900  # of one test, on a machine that is busy with ten others; the longest takes less than a minute alone
 HELD = pytest.StashKey[ExitStack]()
 
@@ -28,6 +32,18 @@ HELD = pytest.StashKey[ExitStack]()
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
+
+def quick_folder() -> str | None:
+    """A folder in memory for what the tests write, where the machine has one with room: stores sync to the disk a lot."""
+    memory = Path("/dev/shm")
+    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < ROOM_BYTES:
+        return None
+    return str(memory)
+
+
+if (folder := quick_folder()) is not None:
+    os.environ["TMPDIR"] = folder  # for the processes of the tests as well
+    tempfile.tempdir = None
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and so would everything that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

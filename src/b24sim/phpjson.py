@@ -5,14 +5,12 @@ without losing the structure that batch references walk through.
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-_QUOTES = re.compile(r"\\\\|\\\"")  # the first of the two, so that the half of a pair is not taken for the other
 _HEXED = {"<": "\\u003C", ">": "\\u003E", "&": "\\u0026", "'": "\\u0027", "/": "\\/"}
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
 
@@ -82,10 +80,8 @@ def _text(key: str) -> bytes:
 
 def _hexed(text: str) -> str:
     """Replaced one kind after the other: a large answer has a million of them."""
-    if '\\"' in text and "\\\\" not in text:
-        text = text.replace('\\"', "\\u0022")
-    elif '\\"' in text:
-        text = _QUOTES.sub(lambda match: "\\u0022" if match.group() == '\\"' else match.group(), text)
+    if '\\"' in text:  # not the half of an escaped backslash before the quote that ends a string
+        text = "\\\\".join(part.replace('\\"', "\\u0022") for part in text.split("\\\\"))
     for char, code in _HEXED.items():
         text = text.replace(char, code)
     return text
