@@ -54,6 +54,7 @@ class Kit:
     outage_s: float = 1800.0
     name: str = "source"
     read_s: float = 5.0
+    redirect_hosts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         webhooks = [parse_webhook(url) for url in self.urls]
@@ -78,6 +79,7 @@ class Kit:
             name=self.name,
             probe_method="server.time" if self.name == "source" else "import.info",
             timeouts=Timeouts(connect_s=2.0, read_s=self.read_s, probe_s=2.0),
+            redirect_hosts=self.redirect_hosts,
         )
 
 

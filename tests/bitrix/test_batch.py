@@ -131,6 +131,23 @@ def test_a_limit_inside_a_batch_makes_that_method_rest(running: Running) -> None
         batcher.run([Command("user.get", {})])
 
 
+def test_a_request_that_fails_by_itself_is_repeated_after_pauses(running: Running) -> None:
+    running.portal.faults = Faults([{"method": "batch", "kind": "500", "at": [1, 2]}])
+    kit = Kit([running.webhook()])
+    (answer,) = Batcher(kit.portal).run([Command("server.time", {})])
+    running.portal.faults = Faults()
+    assert answer.error is None
+    first, second = kit.clock.slept
+    assert 1.0 <= first < second
+
+
+def test_a_batch_goes_through_the_webhook_that_was_chosen() -> None:
+    with Scripted(Said(b'{"result":{"result":{"c0":1},"result_error":[]}}')) as server:
+        kit = Kit([server.webhook, server.webhook.replace("/rest/1/", "/rest/2/")])
+        Batcher(kit.portal).run([Command("user.get", {})], via=1)
+        assert [one.path.split("/")[2] for one in server.heard] == ["2"]
+
+
 @pytest.mark.parametrize(
     ("body", "kinds"),
     [

@@ -158,3 +158,21 @@ def test_during_an_outage_nobody_is_to_blame() -> None:
         bad = attempt(clock, subject)
         breaker.failed(bad, "x")
         assert not breaker.own_fault(bad)
+
+
+def test_a_probe_that_was_interrupted_is_made_again() -> None:
+    clock = FakeClock()
+    probe = Asked(False)
+    breaker = made(clock, probe)
+    fail(breaker, clock, "a", "b", "c")
+    clock.sleep(5)
+
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    breaker.probe = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        breaker.admit()
+    breaker.probe = Asked(True)
+    breaker.admit()
+    assert breaker.probe.times == 1

@@ -8,10 +8,11 @@ import traceback
 from typing import Any
 
 import pytest
-from tests.bitrix.support import SECRET, Kit, Said, Scripted
+from tests.bitrix.support import SECRET, FakeClock, Kit, Said, Scripted
 
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.model.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
+from b24migrate.model.events import Waited
 from b24sim.company.company import Company
 from b24sim.faults import Faults
 from b24sim.portal import Portal as Simulated
@@ -127,13 +128,38 @@ def test_a_spent_method_rests_and_another_does_not() -> None:
         assert len(server.heard) == 2
 
 
+def test_a_method_rests_as_soon_as_an_answer_says_that_its_time_is_used_up() -> None:
+    clock = FakeClock()
+    reset_at = clock.now().timestamp() + 200
+    used_up = Said(b'{"result":true,"time":{"operating":480.5,"operating_reset_at":%d}}' % reset_at)
+    with Scripted(used_up, Said()) as server:
+        kit = Kit([server.webhook], clock=clock, operating_s=480)
+        kit.portal.call("user.get", {})
+        with pytest.raises(Limited) as caught:
+            kit.portal.call("user.get", {})
+        assert caught.value.wait_s == pytest.approx(200, abs=1)
+        kit.portal.call("department.get", {})
+
+
+def test_probes_count_as_requests() -> None:
+    with Scripted() as server:
+        kit = Kit([server.webhook], per_second=1, bucket=2)
+        for _ in range(2):
+            assert kit.portal.alive()
+        kit.portal.call("user.get", {})
+        assert sum(kit.clock.slept) >= 1
+        assert [event.seconds for event in kit.events if isinstance(event, Waited)] == kit.clock.slept
+
+
 def test_a_renamed_portal_is_followed_with_the_whole_request_and_remembered() -> None:
     with serve(Simulated(Company()), moved=True) as running:
-        kit = Kit([running.old_webhook()])
+        kit = Kit([running.old_webhook()], per_second=1, bucket=2)
         first = kit.portal.call("user.get", {"FILTER": {"ID": 1}})
         assert json.loads(bytes(first.result))[0]["ID"] == "1"  # type: ignore[arg-type]
         requests = running.portal.stats.http_requests
+        assert kit.clock.slept == []
         kit.portal.call("server.time", {})
+        assert sum(kit.clock.slept) >= 1  # both requests counted, the one that was sent on as well
         assert running.portal.stats.http_requests == requests + 1
         assert kit.portal.webhooks[0].origin == running.url
 
@@ -148,6 +174,14 @@ def test_a_redirect_to_a_page_is_not_followed(location: str) -> None:
 def test_a_redirect_to_an_address_without_https_is_refused() -> None:
     location = f"http://elsewhere.example/rest/1/{SECRET}/user.get"
     assert isinstance(failure(Said(b"", 302, headers=(("Location", location),))), GateUnmet)
+
+
+def test_a_redirect_without_https_to_a_host_that_was_named_says_what_is_wrong() -> None:
+    location = f"http://moved.example/rest/1/{SECRET}/user.get"
+    error = failure(Said(b"", 302, headers=(("Location", location),)), redirect_hosts=["moved.example"])
+    assert isinstance(error, GateUnmet)
+    assert error.code == "HTTP_302"
+    assert "without https" in str(error)
 
 
 def test_a_circle_of_redirects_ends() -> None:

@@ -137,3 +137,13 @@ def test_a_refusal_without_a_known_reset_is_asked_again_each_minute() -> None:
     assert ours.spent("a", "user.get", 7.0) == 7.0
     ours.learned("a", "user.get", Times(operating=470, operating_reset_at=clock.now().timestamp() + 33))
     assert ours.spent("a", "user.get") == pytest.approx(33)
+
+
+def test_once_its_reset_is_past_a_method_rests_until_the_next_minute_by_the_portals_clock() -> None:
+    clock = FakeClock()
+    ours = governor(clock, operating_s=480)
+    here = clock.now().timestamp()
+    ours.synchronized(Times(start=here + 25, finish=here + 25), 0.0)
+    ours.learned("a", "user.get", Times(operating=470, operating_reset_at=here + 40))
+    clock.sleep(20)  # five seconds after the reset
+    assert ours.spent("a", "user.get") == pytest.approx(55)
