@@ -174,6 +174,17 @@ def test_after_a_request_without_an_answer_half_as_many_commands_are_sent() -> N
         assert batcher.room(["user.get"] * 50) > 12
 
 
+def test_after_a_request_that_failed_at_once_as_many_commands_are_sent_as_before() -> None:
+    portal = Portal(
+        Company(Plan()), clock=ManualClock(), faults=Faults([{"method": "batch", "kind": "500", "at": [1]}])
+    )
+    with serve(portal) as running:
+        batcher = Batcher(kit(running).portal)
+        with pytest.raises(Transient):
+            batcher.pages([person()] * 50)
+        assert batcher.room(["user.get"] * 50) == 50
+
+
 def test_a_part_that_is_forgotten_is_there_again() -> None:
     clock = FakeClock()
     budget = Budget(clock, 100)

@@ -13,7 +13,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -116,15 +116,30 @@ def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]
 
 
 def run(change: Change, tests: Sequence[Candidate], folder: Path) -> str:
-    """The test that failed, if one did. What hangs is noticed as well."""
+    """The test that failed, if one did. What hangs is noticed as well. Tests that are there no longer are left out."""
     handle, name = tempfile.mkstemp(suffix=".py", dir=folder)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(change.source)
     module = ".".join(change.file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     environment = os.environ | {"MUTANT_MODULE": module, "MUTANT_SOURCE": name, "PYTHONPATH": str(INJECT)}
+    ids, limit_s = [test.id for test in tests], 60 + 5 * sum(test.seconds for test in tests)
+    while ids:
+        code, output = _pytest(ids, environment, limit_s)
+        gone = {one for one in ids if f"not found: {PROJECT / one}\n" in output}
+        if code is None:
+            return "it hangs"
+        if not gone:
+            failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            return "" if code == 0 else failed[0] if failed else output[-500:].strip() or f"exit code {code}"
+        ids = [one for one in ids if one not in gone]
+    return ""
+
+
+def _pytest(ids: Sequence[str], environment: Mapping[str, str], limit_s: float) -> tuple[int | None, str]:
+    """Its exit code, None if it took too long, and what it said."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
     process = subprocess.Popen(
-        [*command, *(test.id for test in tests)],
+        [*command, *ids],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -132,16 +147,12 @@ def run(change: Change, tests: Sequence[Candidate], folder: Path) -> str:
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=60 + 5 * sum(test.seconds for test in tests))
+        output, _ = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
-        return "it hangs"
+        return None, ""
     finally:
         _end(process)
-        Path(name).unlink()
-    if process.returncode == 0:
-        return ""
-    failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0] if failed else output[-500:].strip() or f"exit code {process.returncode}"
+    return process.returncode, output
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -12,7 +12,7 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
-SMALL = 12  # a larger number at the top of a module says how much or how long: pace and size, which no test promises
+SMALL = 12  # a larger number, or a fraction, says how much or how long: pace and size, which no test promises
 WORDS = frozenset({"say", "join", "repr", "cast", "TypeVar", "namedtuple"})  # calls that make words, or only types
 CHECKS = frozenset({"strict"})  # of `zip`, which says what is so anyway
 WORDY = frozenset({"__repr__", "__str__"})
@@ -107,8 +107,7 @@ def _in_statement(node: ast.stmt, uses: _Uses, *, top: bool) -> Found:
             if isinstance(expression, ast.expr):
                 negated = _negated(expression) if isinstance(node, ast.If | ast.While) else iter(())
                 for one, after in (*negated, *_in_expression(expression)):
-                    if not (top and _is_tuning(one)):
-                        yield one, after, uses.of(node) if top else [one.lineno, node.lineno]
+                    yield one, after, uses.of(node) if top else [one.lineno, node.lineno]
 
 
 def _in_expression(node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -143,11 +142,6 @@ def _is_doc(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _is_tuning(node: ast.AST) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, float) or (isinstance(value, int) and value > SMALL)
-
-
 def _negated(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield test, f"({ast.unparse(test.operand)})"
@@ -168,7 +162,7 @@ def _replacements(node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
         yield node, f"({ast.unparse(ast.BinOp(node.left, ast.Add(), node.right))})"
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, str(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value <= SMALL:
         yield node, str(node.value + 1)
     elif isinstance(node, ast.Call):
         yield from _calls(node)
