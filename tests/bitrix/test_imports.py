@@ -36,7 +36,7 @@ def target(url: str) -> ImportTarget:
 
 def user(number: int, **more: Any) -> Item:
     fields = {"NAME": f"N{number}", "EMAIL": f"u{number}@example.org", "ACTIVE": True, **more}
-    return Item.of(f"source:users:{number}", fields)
+    return Item.make(f"source:users:{number}", fields)
 
 
 def said(result: Any) -> Said:

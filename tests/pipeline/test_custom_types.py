@@ -101,7 +101,7 @@ def test_each_smart_process_gets_its_own_fields(crm: World) -> None:
 
 def make_types(context: RunContext, types: list[Json]) -> list[str]:
     """Smart processes of the box, with numbers of its own."""
-    made = [Item.of(f"made:{one['id']}", {"title": f"Made {one['title']}", "entityTypeId": "1038"}) for one in types]
+    made = [Item.make(f"made:{one['id']}", {"title": f"Made {one['title']}", "entityTypeId": "1038"}) for one in types]
     return [outcome.target_id or "" for outcome in context.target.send("crm", "crm_types", made, run="r")]
 
 

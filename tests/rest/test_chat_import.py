@@ -41,7 +41,7 @@ def send(move: Move, stream: str, *items: Item) -> list[str]:
 
 def message(number: int, chat: str, text: str, date: str = "2024-05-06T07:08:09Z", **fields: Any) -> Item:
     said = {"chat_id": chat, "author_id": "1", "date": date, "text": text, "files": [], **fields}
-    return Item.of(f"source:chat:msg:{number}", said)
+    return Item.make(f"source:chat:msg:{number}", said)
 
 
 @pytest.mark.parametrize("shifts", [True, False])
@@ -78,7 +78,7 @@ def test_lost_answers_bring_nothing_twice(tmp_path: Path) -> None:
 
 def test_a_message_that_comes_when_the_import_is_over_is_quoted_and_the_list_says_so(tmp_path: Path) -> None:
     with importing(tmp_path) as move:
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         send(move, "chat_messages", message(1, chat, "before"))
         move.finalize()
         send(move, "chat_messages", message(2, chat, "after"))
@@ -98,7 +98,7 @@ def test_a_message_that_comes_when_the_import_is_over_is_quoted_and_the_list_say
 def test_a_message_before_an_earlier_one_keeps_its_date_and_text(tmp_path: Path) -> None:
     """The box puts a stub for it, which gets the text."""
     with importing(tmp_path) as move:
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         late, early = message(1, chat, "late"), message(2, chat, "early", "2023-01-02T03:04:05Z")
         numbers = send(move, "chat_messages", late, early)
         (found,) = chats(move)
@@ -114,7 +114,7 @@ def test_a_chat_shows_nothing_and_belongs_to_nobody_else_until_the_end(tmp_path:
         assert move.run("users", phases=("get", "set")).exit_code == 0
         person = str(max(move.world.box.portal.native.alive("users")))
         fields = {**CHAT, "users": ["1", person], "owner": person}
-        (chat,) = send(move, "chats", Item.of("source:chat:7", fields))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", fields))
         send(move, "chat_messages", message(1, chat, "hi", author_id=person))
         (found,) = chats(move)
         assert (found.members, found.owner) == ([1], 1)
@@ -133,7 +133,7 @@ def test_a_further_run_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_lost_answer_does_not_double_a_message_that_the_box_cuts(tmp_path: Path) -> None:
     with importing(tmp_path) as move:
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         send(move, "chat_messages", message(1, chat, "before"))
         move.world.strike_box({"method": ADD, "kind": "lost", "count": 1})
         (number,) = send(move, "chat_messages", message(2, chat, LONG))
@@ -145,7 +145,7 @@ def test_a_lost_answer_does_not_double_a_message_that_the_box_cuts(tmp_path: Pat
 def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tmp_path: Path) -> None:
     with importing(tmp_path) as move:
         portal = move.world.box.portal
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         root = portal.company.drive.storage_of("user", 1).root
         files = [
             str(portal.company.drive.add_file(root, f"{name}.txt", text.encode(), by=1, at=0.0).file.id)
@@ -175,7 +175,7 @@ def test_without_the_right_messages_are_quoted_and_the_doctor_says_why(
         configure(move)
         with move.app() as app:
             assert why in app.context.target.info().checks["chats"].message
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         send(move, "chat_messages", message(1, chat, "hi"))
         (found,) = chats(move)
         assert found.entity_type == "B24MIGRATE"
@@ -184,7 +184,7 @@ def test_without_the_right_messages_are_quoted_and_the_doctor_says_why(
 
 def test_an_imported_message_is_changed_only_while_the_import_lasts(tmp_path: Path) -> None:
     with importing(tmp_path) as move:
-        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", CHAT))
         send(move, "chat_messages", message(1, chat, "one"))
         send(move, "chat_messages", message(1, chat, "two"))
         (found,) = chats(move)

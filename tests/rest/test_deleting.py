@@ -15,9 +15,9 @@ from b24sim.methods.feed import FeedHabits
 from b24sim.result import Result
 
 PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
-TASKS = [Item.of(f"source:tasks:{one}", {"title": f"Task {one}", **PEOPLE}) for one in range(3)]
-ROOT = Item.of("source:departments:1", {"NAME": "Company", "SORT": 1})
-ANN = Item.of("source:users:3", {"NAME": "Ann", "EMAIL": "ann@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]})
+TASKS = [Item.make(f"source:tasks:{one}", {"title": f"Task {one}", **PEOPLE}) for one in range(3)]
+ROOT = Item.make("source:departments:1", {"NAME": "Company", "SORT": 1})
+ANN = Item.make("source:users:3", {"NAME": "Ann", "EMAIL": "ann@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]})
 
 
 def test_only_what_nobody_changed_is_deleted_and_a_rehearsal_deletes_nothing(tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_people_stay_with_the_reason_and_the_root_is_not_ours(tmp_path: Path) ->
 
 
 def commented(move: Move, target: RestTarget) -> list[str]:
-    post = Item.of("source:feed_posts:9", {"DETAIL_TEXT": "Hello", "AUTHOR_ID": "1", "DEST": ["UA"]})
+    post = Item.make("source:feed_posts:9", {"DETAIL_TEXT": "Hello", "AUTHOR_ID": "1", "DEST": ["UA"]})
     (made,) = target.send("feed", "feed_posts", [post], run="r")
     fields = {"post_id": made.target_id, "author_id": "1", "date": "2024-01-01T10:00:00Z"}
-    said = [Item.of(f"source:feed_comments:9:{one}", {**fields, "text": f"Words {one}"}) for one in range(3)]
+    said = [Item.make(f"source:feed_comments:9:{one}", {**fields, "text": f"Words {one}"}) for one in range(3)]
     target.send("feed", "feed_comments", said, run="r")
     assert len(move.world.box.portal.company.feed_rows.comments) == 3
     return [one.key for one in said]
@@ -80,11 +80,11 @@ def test_what_the_box_answers_under_another_key_is_not_taken_for_gone(move: Move
         assert told.value.code == "STRANGE_ANSWER"
     with pytest.raises(Transient):
         target.read("feed", "feed_comments", keys)
-    assert len(target._memory.of("feed_comments", keys)) == 3
+    assert len(target._journal.find("feed_comments", keys)) == 3
 
 
 def test_members_that_the_box_does_not_tell_are_not_taken_for_none(move: Move, target: RestTarget) -> None:
-    group = Item.of("source:groups:9", {"NAME": "Sales", "OWNER_ID": "1"})
+    group = Item.make("source:groups:9", {"NAME": "Sales", "OWNER_ID": "1"})
     target.send("groups", "groups", [group], run="r")
     otherwise(move.world.box.portal, "socialnetwork.api.workgroup.get", lambda *_: Result({"ID": "9"}))
     with pytest.raises(Transient) as told:

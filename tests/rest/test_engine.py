@@ -13,8 +13,8 @@ from b24migrate.ports import RegisterRow
 from b24migrate.targets.calls import count_fitting
 from b24migrate.targets.rest.target import RestTarget
 
-DEPARTMENT = Item.of("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})
-TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
+DEPARTMENT = Item.make("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})
+TASK = Item.make("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
 
 
 class Died(Exception):
@@ -60,7 +60,7 @@ def test_whoever_dies_at_any_write_leaves_one_record_behind(move: Move, entity: 
 
 def test_the_same_key_with_other_fields_is_updated(move: Move) -> None:
     assert send(move, "tasks", TASK) == "created"
-    other = Item.of(TASK.key, {**TASK.fields, "title": "Call again"})
+    other = Item.make(TASK.key, {**TASK.fields, "title": "Call again"})
     assert send(move, "tasks", other) == "updated"
     assert send(move, "tasks", other) == "unchanged"
     (number,) = move.world.box.portal.native.alive("tasks")
@@ -70,14 +70,14 @@ def test_the_same_key_with_other_fields_is_updated(move: Move) -> None:
 def test_an_answer_so_late_that_the_record_is_another_by_then_leaves_the_newer_one(move: Move) -> None:
     with pytest.raises(Died):
         send(move, "tasks", TASK, dies_at=2)  # the create is done, and nobody knows
-    other = Item.of(TASK.key, {**TASK.fields, "title": "Call again"})
+    other = Item.make(TASK.key, {**TASK.fields, "title": "Call again"})
     assert send(move, "tasks", other) == "created"
     (number,) = move.world.box.portal.native.alive("tasks")
     assert move.world.box.portal.company.tasks.table.row(number)["TITLE"] == "Call again"
 
 
 def test_what_the_box_refuses_is_told_and_hinders_nobody(move: Move) -> None:
-    bad = Item.of("source:tasks:6", {**TASK.fields, "title": ""})
+    bad = Item.make("source:tasks:6", {**TASK.fields, "title": ""})
     with move.app() as app:
         refused, made = app.context.target.send("tasks", "tasks", [bad, TASK], run="r")
     assert (refused.status, refused.error_code, refused.retry) == ("failed", "ERROR_CORE", False)

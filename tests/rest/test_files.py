@@ -83,7 +83,7 @@ def test_a_file_in_a_custom_field_of_a_person_arrives_however_many_it_takes(tmp_
         number = target.put_file("source:file:disk:5", "scan.pdf", len(SMALL), digest, io.BytesIO(SMALL))
         person = {"EMAIL": "ann@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]}
         for name, scans in (("Ann", [number]), ("Anne", [number, number])):
-            item = Item.of("source:users:5", {**person, "NAME": name, "UF_USR_SCAN": number, "UF_USR_SCANS": scans})
+            item = Item.make("source:users:5", {**person, "NAME": name, "UF_USR_SCAN": number, "UF_USR_SCANS": scans})
             (outcome,) = target.send("users", "users", [item], run="r")
             assert outcome.status in ("created", "updated")
             there = target.read("users", "users", [item.key])[item.key].fields

@@ -56,8 +56,8 @@ def rules(move: Move, stream: str, field: str, draft: dict[str, Any]) -> list[st
 @pytest.mark.parametrize("day", ["2020-03-04", "2020-05-05", "2020-12-31"])
 def test_a_day_of_employment_is_sent_in_the_format_of_the_box(tmp_path: Path, form: str, day: str) -> None:
     with moving(tmp_path, "users", box=stock(date_format=form)) as move:
-        people = [Item.of(f"source:users:{n}", PERSON | {"EMAIL": f"{n}@firm.example"}) for n in (7, 8)]
-        first = Item.of("source:users:6", PERSON | {"UF_EMPLOYMENT_DATE": day})
+        people = [Item.make(f"source:users:{n}", PERSON | {"EMAIL": f"{n}@firm.example"}) for n in (7, 8)]
+        first = Item.make("source:users:6", PERSON | {"UF_EMPLOYMENT_DATE": day})
         assert [one.status for one in send(move, "users", first, *people)] == ["created"] * 3
         with move.app() as app:
             told = app.context.target.read("users", "users", [first.key, *(one.key for one in people)])
@@ -69,7 +69,7 @@ def test_a_day_of_employment_is_sent_in_the_format_of_the_box(tmp_path: Path, fo
 def test_somebody_who_is_refused_after_he_was_made_is_completed(tmp_path: Path) -> None:
     """The box registers him, and dies over the rest of him: whoever finds him must not take him for whole."""
     with moving(tmp_path, "users", box=stock()) as move:
-        item = Item.of("source:users:7", PERSON)
+        item = Item.make("source:users:7", PERSON)
         move.world.strike_box({"method": "user.add", "kind": "lost", "count": 1})
         (outcome,) = send(move, "users", item)
         assert outcome.status == "created"
@@ -83,9 +83,9 @@ def test_somebody_who_is_refused_after_he_was_made_is_completed(tmp_path: Path) 
 
 def test_dismissed_people_get_no_invitation_and_keep_their_address(tmp_path: Path) -> None:
     with moving(tmp_path, "users", box=stock()) as move:
-        gone = Item.of("source:users:7", PERSON | {"ACTIVE": False})
-        outsider = Item.of("source:users:8", PERSON | {"EMAIL": "out@else.example", "UF_DEPARTMENT": []})
-        here = Item.of("source:users:9", PERSON | {"EMAIL": "here@firm.example"})
+        gone = Item.make("source:users:7", PERSON | {"ACTIVE": False})
+        outsider = Item.make("source:users:8", PERSON | {"EMAIL": "out@else.example", "UF_DEPARTMENT": []})
+        here = Item.make("source:users:9", PERSON | {"EMAIL": "here@firm.example"})
         move.world.strike_box({"method": "user.add", "kind": "lost", "every": 2})
         assert {one.status for one in send(move, "users", gone, outsider, here)} == {"created"}
         portal = move.world.box.portal
@@ -112,11 +112,11 @@ def test_a_second_group_of_one_name_gets_a_number_and_keeps_it(tmp_path: Path) -
     with moving(tmp_path, "users", "groups", box=stock()) as move:
         groups = move.world.box.portal.company.groups
         items = [
-            Item.of(f"source:groups:{n}", {"NAME": name, "OWNER_ID": "1"}) for n, name in ((1, "Sales"), (2, "SALES"))
+            Item.make(f"source:groups:{n}", {"NAME": name, "OWNER_ID": "1"}) for n, name in ((1, "Sales"), (2, "SALES"))
         ]
         assert [one.status for one in send(move, "groups", *items)] == ["created"] * 2
         assert sorted(groups.row(number)["NAME"] for number in groups) == ["SALES (2)", "Sales"]
-        changed = Item.of("source:groups:2", {"NAME": "SALES", "OWNER_ID": "1", "DESCRIPTION": "new"})
+        changed = Item.make("source:groups:2", {"NAME": "SALES", "OWNER_ID": "1", "DESCRIPTION": "new"})
         assert [one.status for one in send(move, "groups", changed)] == ["updated"]
         assert sorted(groups.row(number)["NAME"] for number in groups) == ["SALES (2)", "Sales"]
         with move.app() as app:
@@ -130,11 +130,11 @@ def test_a_second_group_of_one_name_gets_a_number_and_keeps_it(tmp_path: Path) -
 
 def test_equal_neighbours_are_both_said_and_nobody_is_let_in_for_it(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "tasks", box=stock()) as move:
-        send(move, "tasks", Item.of("source:tasks:5", TASK))
+        send(move, "tasks", Item.make("source:tasks:5", TASK))
         (task,) = move.world.box.portal.native.alive("tasks")
         said = {"task_id": str(task), "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
         items = [
-            Item.of(f"source:task_comments:5:f{n}", said | {"text": text})
+            Item.make(f"source:task_comments:5:f{n}", said | {"text": text})
             for n, text in enumerate(["+1"] * 3 + ["😀"] * 2)
         ]
         assert [one.status for one in send(move, "tasks", *items)] == ["created"] * 5
@@ -146,12 +146,12 @@ def test_equal_neighbours_are_both_said_and_nobody_is_let_in_for_it(tmp_path: Pa
 
 def test_a_lost_answer_to_an_equal_neighbour_doubles_nothing(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "tasks", box=stock()) as move:
-        send(move, "tasks", Item.of("source:tasks:5", TASK))
+        send(move, "tasks", Item.make("source:tasks:5", TASK))
         (task,) = move.world.box.portal.native.alive("tasks")
         move.world.strike_box({"method": "task.commentitem.add", "kind": "lost", "every": 2})
         said = {"task_id": str(task), "author_id": "1", "text": "+1", "files": []}
         dates = ["2024-05-06T07:08:09Z", "2024-05-06T07:08:10Z", "2024-05-06T07:08:11Z"]
-        items = [Item.of(f"source:task_comments:5:f{n}", said | {"date": date}) for n, date in enumerate(dates)]
+        items = [Item.make(f"source:task_comments:5:f{n}", said | {"date": date}) for n, date in enumerate(dates)]
         assert {one.status for one in send(move, "tasks", *items)} == {"created"}
         own = move.world.box.portal.company.tasks.own_comments[task]
         assert Counter(row["POST_MESSAGE"].strip("\u200b") for row in own)["+1"] == 3
@@ -159,21 +159,21 @@ def test_a_lost_answer_to_an_equal_neighbour_doubles_nothing(tmp_path: Path) -> 
 
 def test_updates_of_tasks_notify_nobody_and_start_no_robots(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "tasks", box=stock()) as move:
-        send(move, "users", Item.of("source:users:7", PERSON))
+        send(move, "users", Item.make("source:users:7", PERSON))
         (person,) = move.world.box.portal.native.alive("users")
-        send(move, "tasks", Item.of("source:tasks:5", TASK | {"responsibleId": str(person)}))
+        send(move, "tasks", Item.make("source:tasks:5", TASK | {"responsibleId": str(person)}))
         ledger = move.world.box.portal.native
         before = ledger.noise()
         assert "automation" not in before
-        send(move, "tasks", Item.of("source:tasks:5", TASK | {"responsibleId": str(person), "title": "Again"}))
+        send(move, "tasks", Item.make("source:tasks:5", TASK | {"responsibleId": str(person), "title": "Again"}))
         assert ledger.noise() == before
 
 
 def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "tasks", box=stock()) as move:
-        people = [Item.of(f"source:users:{n}", PERSON | {"EMAIL": f"{n}@firm.example"}) for n in (7, 8)]
+        people = [Item.make(f"source:users:{n}", PERSON | {"EMAIL": f"{n}@firm.example"}) for n in (7, 8)]
         first, second = (str(one.target_id) for one in send(move, "users", *people))
-        (task,) = send(move, "tasks", Item.of("source:tasks:5", TASK))
+        (task,) = send(move, "tasks", Item.make("source:tasks:5", TASK))
         with move.app() as app:
             files = [
                 app.context.target.put_file(
@@ -184,7 +184,7 @@ def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None
         said = {"task_id": str(task.target_id), "date": "2024-05-06T07:08:09Z"}
         by_whom = [(first, files[0]), (first, files[1]), (second, files[2]), (second, files[0])]
         items = [
-            Item.of(f"source:task_comments:5:f{n}", said | {"author_id": who, "text": str(n), "files": [file]})
+            Item.make(f"source:task_comments:5:f{n}", said | {"author_id": who, "text": str(n), "files": [file]})
             for n, (who, file) in enumerate(by_whom)
         ]
         assert {one.status for one in send(move, "tasks", *items)} == {"created"}
@@ -206,7 +206,7 @@ def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None
 @pytest.mark.parametrize("closes", [True, False])
 def test_a_won_deal_keeps_its_close_date(tmp_path: Path, closes: bool) -> None:
     with moving(tmp_path, "users", "crm_deals", box=stock(closes_today=closes)) as move:
-        items = [Item.of(f"source:crm_deals:{n}", DEAL) for n in (1, 2, 3)]
+        items = [Item.make(f"source:crm_deals:{n}", DEAL) for n in (1, 2, 3)]
         assert {one.status for one in send(move, "crm", *items)} == {"created"}
         with move.app() as app:
             told = app.context.target.read("crm", "crm_deals", [one.key for one in items])
@@ -217,8 +217,8 @@ def test_a_won_deal_keeps_its_close_date(tmp_path: Path, closes: bool) -> None:
 
 def test_a_deal_that_is_won_in_a_later_run_keeps_its_close_date(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_deals", box=stock()) as move:
-        send(move, "crm", Item.of("source:crm_deals:1", DEAL | {"stageId": "NEW"}))
-        send(move, "crm", Item.of("source:crm_deals:1", DEAL))
+        send(move, "crm", Item.make("source:crm_deals:1", DEAL | {"stageId": "NEW"}))
+        send(move, "crm", Item.make("source:crm_deals:1", DEAL))
         with move.app() as app:
             told = app.context.target.read("crm", "crm_deals", ["source:crm_deals:1"])
             assert told["source:crm_deals:1"].fields["closedate"] == "2023-04-05"
@@ -242,7 +242,7 @@ def stages_of(move: Move, pipeline: str) -> list[tuple[str, str, int]]:
 
 def test_a_new_pipeline_has_the_stages_of_the_source_in_their_order_and_no_others(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_structure", box=stock()) as move:
-        (made,) = send(move, "crm", Item.of("source:crm_categories:2:9", PIPELINE))
+        (made,) = send(move, "crm", Item.make("source:crm_categories:2:9", PIPELINE))
         number = made.target_id
         wanted = [
             ("NEW", "Start", 10, ""),
@@ -254,7 +254,7 @@ def test_a_new_pipeline_has_the_stages_of_the_source_in_their_order_and_no_other
             ("X", "Sadder end", 910, "F"),
         ]
         items = [
-            Item.of(
+            Item.make(
                 f"source:crm_stages:DEAL_STAGE_9:C9:{code}",
                 {"ENTITY_ID": f"DEAL_STAGE_{number}", "STATUS_ID": f"C{number}:{code}", "NAME": name, "SORT": sort,
                  "SEMANTICS": meaning, "COLOR": "#112233"},
@@ -273,7 +273,7 @@ def test_stages_of_a_pipeline_of_the_box_keep_their_order(tmp_path: Path) -> Non
     with moving(tmp_path, "users", "crm_structure", box=stock()) as move:
         names = {"P1": 3000, "P2": 4000, "P3": 5000}
         items = [
-            Item.of(
+            Item.make(
                 f"source:crm_stages:DEAL_STAGE:{code}",
                 {
                     "ENTITY_ID": "DEAL_STAGE",
@@ -310,7 +310,7 @@ def test_the_doctor_counts_workflows_of_the_box_that_start_on_a_change(tmp_path:
 
 def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock(push_server=False)) as move:
-        (chat,) = send(move, "chats", Item.of("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
         said: dict[str, Any] = {
             "chat_id": chat.target_id,
             "author_id": "1",
@@ -318,7 +318,7 @@ def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> 
             "files": [],
             "text": "hi",
         }
-        send(move, "chats", Item.of("source:msg:1", said))
+        send(move, "chats", Item.make("source:msg:1", said))
         with move.app() as app:
             (answer,) = app.context.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
             assert (answer.status, "push server" in answer.reason) == ("kept", True)
@@ -330,13 +330,13 @@ def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> 
 def test_a_message_that_is_too_old_to_change_stays_and_the_list_says_so(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock()) as move:
         said: dict[str, Any]
-        (chat,) = send(move, "chats", Item.of("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
+        (chat,) = send(move, "chats", Item.make("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
         said = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
-        send(move, "chats", Item.of("source:msg:1", said | {"text": "one"}))
+        send(move, "chats", Item.make("source:msg:1", said | {"text": "one"}))
         move.world.strike_box(
             {"method": "im.message.update", "kind": "error", "code": "CANT_EDIT_MESSAGE", "status": 400}
         )
-        (outcome,) = send(move, "chats", Item.of("source:msg:1", said | {"text": "two"}))
+        (outcome,) = send(move, "chats", Item.make("source:msg:1", said | {"text": "two"}))
         assert outcome.status == "updated"
         reasons = rules(move, "chat_messages", "text", {"": "source:msg:1", "text": "two"})
         assert [one for one in reasons if "3 days" in one]
@@ -355,7 +355,7 @@ def test_the_end_of_a_long_message_is_counted_as_lost(tmp_path: Path) -> None:
 def test_options_that_a_field_of_a_smart_process_lacks_are_added(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_structure", box=stock()) as move:
         fields = {"title": "Rent", "entityTypeId": "130", "isStagesEnabled": True}
-        (made,) = send(move, "crm", Item.of("source:crm_types:1", fields))
+        (made,) = send(move, "crm", Item.make("source:crm_types:1", fields))
         option = {"id": "1", "value": "A", "sort": 10, "default": False, "xml_id": "a"}
         wish = {"code": "UF_CRM_5_KIND", "type": "enumeration", "label": "Kind", "multiple": False, "sort": 100,
                 "settings": {}, "options": [option]}  # fmt: skip
@@ -376,10 +376,10 @@ def test_undo_stops_at_an_answer_without_its_key_and_forgets_nothing(tmp_path: P
     """Taken for empty, it would say that all comments are gone."""
     with moving(tmp_path, "users", "feed", box=stock()) as move:
         (post,) = send(
-            move, "feed", Item.of("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
+            move, "feed", Item.make("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
         )
         said = {"post_id": str(post.target_id), "author_id": "1", "text": "+1", "date": "2024-05-06T07:08:09Z"}
-        comment = Item.of("source:feed_comments:5:6", said)
+        comment = Item.make("source:feed_comments:5:6", said)
         send(move, "feed", comment)
         with move.app() as app:
             assert isinstance(app.context.target, RestTarget)

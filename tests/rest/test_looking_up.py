@@ -62,7 +62,7 @@ def chat(target: RestTarget) -> str:
 
 def said(chat_id: str, number: int) -> Item:
     fields = {"chat_id": chat_id, "author_id": "1", "date": "2024-01-01T10:00:00Z", "text": f"Words {number}"}
-    return Item.of(f"source:chat:msg:{number}", fields)
+    return Item.make(f"source:chat:msg:{number}", fields)
 
 
 def messages(move: Move, chat_id: str) -> list[str]:
@@ -98,7 +98,7 @@ def test_a_task_is_found_behind_any_number_of_newer_ones(move: Move, target: Res
         return known.call(context, {**params, "filter": wanted})
 
     otherwise(move.world.box.portal, "tasks.task.list", unfiltered)
-    lost = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
+    lost = Item.make("source:tasks:5", {"title": "Call", **PEOPLE})
     struck_down(move, target, "tasks.task.add", "tasks", lost)
     for number in range(60):
         call(target, "tasks.task.add", fields={"TITLE": f"Other {number}", "RESPONSIBLE_ID": 1})
@@ -108,7 +108,7 @@ def test_a_task_is_found_behind_any_number_of_newer_ones(move: Move, target: Res
 
 
 def test_of_a_task_and_its_copies_the_first_is_ours(move: Move, target: RestTarget) -> None:
-    lost = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
+    lost = Item.make("source:tasks:5", {"title": "Call", **PEOPLE})
     struck_down(move, target, "tasks.task.add", "tasks", lost)
     (first,) = move.world.box.portal.native.alive("tasks")
     copied = {"TITLE": "Call", "RESPONSIBLE_ID": 1, "XML_ID": "b24migrate:source:tasks:5"}
@@ -121,13 +121,13 @@ def test_somebody_with_the_same_mail_and_code_who_was_there_before_is_not_taken_
 ) -> None:
     there = call(target, "user.add", EMAIL="ann@example.org", XML_ID="hr-7", UF_DEPARTMENT=[1])
     ann = {"EMAIL": "ann@example.org", "XML_ID": "hr-7", "ACTIVE": False, "UF_DEPARTMENT": ["1"]}
-    item = Item.of("source:users:3", ann)
+    item = Item.make("source:users:3", ann)
     assert [send(target, "users", item)[0] for _ in range(2)] == ["failed", "failed"]
     assert move.world.box.portal.company.users.row(int(there))["ACTIVE"] is True
 
 
 def test_a_post_is_found_behind_any_number_of_newer_ones(move: Move, target: RestTarget) -> None:
-    lost = Item.of("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
+    lost = Item.make("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
     struck_down(move, target, "log.blogpost.add", "feed", lost)
     for number in range(160):
         call(target, "log.blogpost.add", POST_MESSAGE=f"Other {number}")
@@ -139,7 +139,7 @@ def test_a_post_is_found_behind_any_number_of_newer_ones(move: Move, target: Res
 def test_a_comment_without_a_date_or_an_author_is_found(move: Move, target: RestTarget) -> None:
     task = call(target, "tasks.task.add", fields={"TITLE": "Call", "RESPONSIBLE_ID": 1})["task"]["id"]
     fields: dict[str, Any] = {"task_id": str(task), "text": "Done", "author_id": None, "date": None, "files": []}
-    lost = Item.of("source:task_comments:1:f7", fields)
+    lost = Item.make("source:task_comments:1:f7", fields)
     struck_down(move, target, "task.commentitem.add", "tasks", lost)
     assert send(target, "tasks", lost)[0] == "created"
     assert len(move.world.box.portal.native.alive("task_comments")) == 1
@@ -150,7 +150,7 @@ def test_of_comments_that_the_box_does_not_show_each_is_its_own(move: Move, targ
     somebody = call(target, "user.add", EMAIL="ann@example.org", UF_DEPARTMENT=[1])
     post = call(target, "log.blogpost.add", POST_MESSAGE="News", DEST=["UA"])
     fields = {"post_id": str(post), "author_id": str(somebody), "date": "2024-01-01T10:00:00Z", "files": []}
-    items = [Item.of(f"source:feed_comments:1:{one}", {**fields, "text": f"Words {one}"}) for one in range(5, 9)]
+    items = [Item.make(f"source:feed_comments:1:{one}", {**fields, "text": f"Words {one}"}) for one in range(5, 9)]
     move.world.strike_box({"method": "log.blogcomment.add", "kind": "lost", "at": [2]})
     outcomes = target.send("feed", "feed_comments", items, run="r")
     comments = move.world.box.portal.company.feed_rows.comments
@@ -163,7 +163,7 @@ def test_a_comment_whose_answer_was_lost_is_found_below_many_others(move: Move, 
     """The box returns the newest comments first, whichever cursor is given."""
     post = call(target, "log.blogpost.add", POST_MESSAGE="News")
     fields = {"post_id": str(post), "author_id": "1", "date": "2024-01-01T10:00:00Z", "files": []}
-    lost = Item.of("source:feed_comments:1:7", {**fields, "text": "Words"})
+    lost = Item.make("source:feed_comments:1:7", {**fields, "text": "Words"})
     struck_down(move, target, "log.blogcomment.add", "feed", lost)
     for number in range(250):
         call(target, "log.blogcomment.add", POST_ID=post, TEXT=f"Later {number}")
@@ -194,18 +194,18 @@ def test_what_was_answered_before_a_limit_is_remembered(move: Move, target: Rest
     items = [said(room, number) for number in range(1, 5)]
     with pytest.raises(Limited):
         target.send("chats", "chat_messages", items, run="r")
-    known = target._memory.of("chat_messages", [item.key for item in items])
+    known = target._journal.find("chat_messages", [item.key for item in items])
     assert [bool(known[item.key].target_id) for item in items] == [True, True, False, False]
 
 
 STRUCTURE = (
-    ("crm_types", "crm.type.list", Item.of("source:crm_types:9", {"title": "Orders", "entityTypeId": "180"})),
+    ("crm_types", "crm.type.list", Item.make("source:crm_types:9", {"title": "Orders", "entityTypeId": "180"})),
     (
         "crm_categories",
         "crm.category.list",
-        Item.of("source:crm_categories:2:0", {"name": "Main", "entityTypeId": "2"}),
+        Item.make("source:crm_categories:2:0", {"name": "Main", "entityTypeId": "2"}),
     ),
-    ("crm_stages", "crm.status.list", Item.of("source:crm_stages:7", {"ENTITY_ID": "SOURCE", "STATUS_ID": "WEB"})),
+    ("crm_stages", "crm.status.list", Item.make("source:crm_stages:7", {"ENTITY_ID": "SOURCE", "STATUS_ID": "WEB"})),
 )
 
 
@@ -222,7 +222,7 @@ def test_what_was_there_before_is_not_ours_to_delete_whichever_answer_gets_lost(
     for _ in range(5):
         with suppress(Transient):
             target.send("crm", stream, [item], run="r")
-    (known,) = target._memory.of(stream, [item.key]).values()
+    (known,) = target._journal.find(stream, [item.key]).values()
     assert known.state is State.LINKED
 
 
@@ -231,7 +231,7 @@ def test_a_success_without_a_number_is_looked_up(tmp_path: Path) -> None:
     box = Portal(role="box")
     with moving(tmp_path, "users", "feed", box=box) as move, move.app() as app:
         answering(box, "log.blogpost.add", True)
-        item = Item.of("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
+        item = Item.make("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
         (outcome,) = app.context.target.send("feed", "feed_posts", [item], run="r")
         assert outcome.status == "created"
         assert {outcome.target_id} == {str(one) for one in move.world.box.portal.native.alive("posts")}
@@ -242,7 +242,7 @@ def test_an_answer_without_sense_is_said_in_a_sentence(tmp_path: Path, nonsense:
     box = Portal(role="box")
     with moving(tmp_path, "users", "tasks", box=box) as move, move.app() as app:
         answering(box, "tasks.task.add", nonsense, acts=False)
-        item = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
+        item = Item.make("source:tasks:5", {"title": "Call", **PEOPLE})
         (outcome,) = app.context.target.send("tasks", "tasks", [item], run="r")
     assert (outcome.status, outcome.error_code, outcome.retry) == ("failed", "STRANGE_ANSWER", True)
     assert outcome.error.startswith("The box's answer does not match ")

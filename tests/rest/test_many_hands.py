@@ -21,7 +21,7 @@ MOMENT_S = 0.3  # in which a second hand would have done it
 def test_two_hands_that_send_the_same_record_make_it_once(
     move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    item = Item.of("source:chat:1", {"type": "chat", "name": "Plans", "users": []})
+    item = Item.make("source:chat:1", {"type": "chat", "name": "Plans", "users": []})
     outcomes: list[Outcome] = []
     call = Box.call
 

@@ -38,7 +38,7 @@ def declared(target: RestTarget, code: str) -> str:
 
 
 def company(number: int = 5, **custom: str) -> Item:
-    return Item.of(f"source:crm_companies:{number}", {"title": "Oak", **custom})
+    return Item.make(f"source:crm_companies:{number}", {"title": "Oak", **custom})
 
 
 def kept(move: Move, number: str | None) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def test_what_somebody_added_inside_keeps_the_record(tmp_path: Path, name: str) 
     case = CASES[name]
     with moving(tmp_path, "users") as move, move.app() as app:
         target = target_of(app)
-        item = Item.of(f"source:{case.stream}:7", case.fields)
+        item = Item.make(f"source:{case.stream}:7", case.fields)
         (sent,) = target.send(case.entity, case.stream, [item], run="r")
         assert sent.target_id, sent
         (free,) = target.delete(case.entity, case.stream, [item.key], dry_run=True)
@@ -137,10 +137,10 @@ def test_what_was_said_in_the_chat_of_a_task_keeps_it_and_what_the_box_says_does
     box = Portal(role="box", task_habits=TaskHabits(chats=True))
     with moving(tmp_path, "users", box=box) as move, move.app() as app:
         target = target_of(app)
-        items = [Item.of(f"source:tasks:{one}", TASK) for one in (1, 2)]
+        items = [Item.make(f"source:tasks:{one}", TASK) for one in (1, 2)]
         sent = [one.target_id for one in target.send("tasks", "tasks", items, run="r")]
         talk = {"task_id": sent[0], "author_id": "1", "text": "Ours", "date": "2024-01-01T00:00:00Z"}
-        said = Item.of("source:task_comments:1:5", talk)
+        said = Item.make("source:task_comments:1:5", talk)
         target.send("tasks", "task_comments", [said], run="r")
         keys = [item.key for item in items]
         assert {one.status for one in target.delete("tasks", "tasks", keys, dry_run=True)} == {"deleted"}
@@ -156,8 +156,8 @@ def test_what_was_said_in_the_chat_of_a_task_keeps_it_and_what_the_box_says_does
 def test_a_parent_stays_with_a_child_of_the_same_call_and_goes_with_it(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
         target, table = target_of(app), move.world.box.portal.company.tasks.table
-        (parent,) = target.send("tasks", "tasks", [Item.of("source:tasks:1", TASK)], run="r")
-        below = Item.of("source:tasks:2", {**TASK, "parentId": parent.target_id})
+        (parent,) = target.send("tasks", "tasks", [Item.make("source:tasks:1", TASK)], run="r")
+        below = Item.make("source:tasks:2", {**TASK, "parentId": parent.target_id})
         (child,) = target.send("tasks", "tasks", [below], run="r")
         keys = ["source:tasks:2", "source:tasks:1"]
         assert {one.status for one in target.delete("tasks", "tasks", keys, dry_run=True)} == {"deleted"}
@@ -175,7 +175,7 @@ def test_a_parent_stays_with_a_child_of_the_same_call_and_goes_with_it(tmp_path:
 def test_a_copy_with_our_stamp_is_somebody_elses(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
         target = target_of(app)
-        (sent,) = target.send("tasks", "tasks", [Item.of("source:tasks:1", TASK)], run="r")
+        (sent,) = target.send("tasks", "tasks", [Item.make("source:tasks:1", TASK)], run="r")
         copied = {**MINE, "PARENT_ID": sent.target_id, "XML_ID": "b24migrate:source:tasks:1"}
         target._box.call("tasks.task.add", {"fields": copied})
         (kept,) = target.delete("tasks", "tasks", ["source:tasks:1"], dry_run=True)

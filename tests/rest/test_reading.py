@@ -22,7 +22,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 
 PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
-TASK = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
+TASK = Item.make("source:tasks:5", {"title": "Call", **PEOPLE})
 
 
 def asked(move: Move, method: str) -> int:
@@ -35,7 +35,7 @@ def asked(move: Move, method: str) -> int:
 
 def test_what_an_undo_is_about_is_read_page_by_page(target: RestTarget) -> None:
     people = [
-        Item.of(f"source:users:{one}", {"EMAIL": f"u{one}@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]})
+        Item.make(f"source:users:{one}", {"EMAIL": f"u{one}@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]})
         for one in range(60)
     ]
     for start in range(0, 60, 20):
@@ -46,9 +46,9 @@ def test_what_an_undo_is_about_is_read_page_by_page(target: RestTarget) -> None:
 
 def test_a_stretch_of_what_was_deleted_again_is_not_the_end(move: Move, target: RestTarget) -> None:
     for start in range(0, 600, 100):
-        target._memory.forget("tasks", [f"source:tasks:1{number:03}" for number in range(start, start + 100)])
-        target._memory.forget("groups", [f"source:groups:1{number:03}" for number in range(start, start + 100)])
-    item = Item.of(TASK.key, {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z", "auditors": []})
+        target._journal.forget("tasks", [f"source:tasks:1{number:03}" for number in range(start, start + 100)])
+        target._journal.forget("groups", [f"source:groups:1{number:03}" for number in range(start, start + 100)])
+    item = Item.make(TASK.key, {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z", "auditors": []})
     _, number = send(target, "tasks", item)
     listed, cursor = [], ""
     while True:
@@ -76,7 +76,7 @@ def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
 ) -> None:
     monkeypatch.setattr(journal, "AT_ONCE", 2)
     for number in range(5):
-        send(target, "tasks", Item.of(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
+        send(target, "tasks", Item.make(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
     with move.app() as app:
         stream = app.catalog.streams["tasks"]
         assert verify.count_on_target(app.context, stream) == (5, "")
@@ -103,7 +103,7 @@ def test_messages_far_apart_are_read_without_what_lies_between(move: Move, targe
 
 def comment(number: int, post: object) -> Item:
     fields = {"post_id": str(post), "author_id": "1", "date": "2024-01-01T10:00:00Z", "text": f"Yes {number}"}
-    return Item.of(f"source:feed_comments:9:{number}", fields)
+    return Item.make(f"source:feed_comments:9:{number}", fields)
 
 
 def test_comments_of_the_feed_are_not_all_read_again_for_every_new_one(move: Move, target: RestTarget) -> None:
@@ -121,7 +121,7 @@ def test_comments_of_the_feed_are_not_all_read_again_for_every_new_one(move: Mov
 
 def test_somebody_whom_the_box_does_not_show_is_not_asked_for_at_every_message(move: Move, target: RestTarget) -> None:
     room = chat(target)
-    items = [Item.of(one.key, {**one.fields, "author_id": "987654"}) for one in (said(room, k) for k in range(5))]
+    items = [Item.make(one.key, {**one.fields, "author_id": "987654"}) for one in (said(room, k) for k in range(5))]
     target.send("chats", "chat_messages", items, run="r")
     assert asked(move, "user.get") <= 1
 
@@ -142,7 +142,9 @@ def test_the_store_is_asked_once_for_a_person_whom_many_records_name(target: Res
 
 
 def test_what_somebody_did_to_a_task_on_the_box_is_not_taken_back(move: Move, target: RestTarget) -> None:
-    item = Item.of(TASK.key, {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z", "auditors": [], "accomplices": []})
+    item = Item.make(
+        TASK.key, {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z", "auditors": [], "accomplices": []}
+    )
     number = int(send(target, "tasks", item)[1] or 0)
     table = move.world.box.portal.company.tasks.table
     table.put(number, table.row(number) | {"AUDITORS": ["1"], "CHANGED_BY": "77"})
@@ -152,8 +154,8 @@ def test_what_somebody_did_to_a_task_on_the_box_is_not_taken_back(move: Move, ta
 
 def test_a_change_is_seen_even_when_the_writer_died_before_he_looked(move: Move, target: RestTarget) -> None:
     number = int(send(target, "tasks", TASK)[1] or 0)
-    (known,) = target._memory.of("tasks", [TASK.key]).values()
-    target._memory.write("tasks", [known._replace(print="")])
+    (known,) = target._journal.find("tasks", [TASK.key]).values()
+    target._journal.write("tasks", [known._replace(print="")])
     assert send(target, "tasks", TASK)[0] == "unchanged"
     table = move.world.box.portal.company.tasks.table
     table.put(number, table.row(number) | {"TITLE": "Mine now"})
@@ -163,10 +165,10 @@ def test_a_change_is_seen_even_when_the_writer_died_before_he_looked(move: Move,
 
 def test_whom_a_group_does_not_take_did_not_arrive(target: RestTarget) -> None:
     group = call(target, "sonet_group.create", NAME="Sales")
-    stranger = Item.of("source:group_members:1:9", {"GROUP_ID": str(group), "USER_ID": "987654", "ROLE": "K"})
+    stranger = Item.make("source:group_members:1:9", {"GROUP_ID": str(group), "USER_ID": "987654", "ROLE": "K"})
     (outcome,) = target.send("groups", "group_members", [stranger], run="r")
     assert (outcome.status, outcome.retry) == ("failed", False)
-    owner = Item.of("source:group_members:1:1", {"GROUP_ID": str(group), "USER_ID": "1", "ROLE": "A"})
+    owner = Item.make("source:group_members:1:1", {"GROUP_ID": str(group), "USER_ID": "1", "ROLE": "A"})
     assert send(target, "groups", owner)[0] == "created"
 
 
@@ -174,8 +176,8 @@ def test_a_post_to_a_group_that_its_author_has_left_can_be_changed_as_well(move:
     author = call(target, "user.add", EMAIL="ann@example.org", UF_DEPARTMENT=[1])
     group = call(target, "sonet_group.create", NAME="Sales")
     fields = {"DETAIL_TEXT": "News", "AUTHOR_ID": str(author), "DEST": [f"SG{group}"]}
-    assert send(target, "feed", Item.of("source:feed_posts:5", fields))[0] == "created"
-    assert send(target, "feed", Item.of("source:feed_posts:5", {**fields, "DETAIL_TEXT": "Newer"}))[0] == "updated"
+    assert send(target, "feed", Item.make("source:feed_posts:5", fields))[0] == "created"
+    assert send(target, "feed", Item.make("source:feed_posts:5", {**fields, "DETAIL_TEXT": "Newer"}))[0] == "updated"
 
 
 # ---------------------------------------------------------------- in a sentence
@@ -186,7 +188,7 @@ def test_a_box_without_a_topmost_department_says_so(move: Move, target: RestTarg
         return Result([])
 
     otherwise(move.world.box.portal, "department.get", none)
-    root = Item.of("source:departments:1", {"NAME": "Company", "PARENT": None})
+    root = Item.make("source:departments:1", {"NAME": "Company", "PARENT": None})
     (outcome,) = target.send("users", "departments", [root], run="r")
     assert (outcome.status, outcome.error) == ("failed", "the box has no top department")
 
@@ -203,7 +205,7 @@ def test_a_list_that_never_gets_on_is_read_once(move: Move, target: RestTarget) 
 
 def test_one_that_the_box_refuses_to_put_right_hinders_no_other(move: Move, target: RestTarget) -> None:
     old = {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z"}
-    numbers = [send(target, "tasks", Item.of(f"source:tasks:{one}", old))[1] for one in (5, 6)]
+    numbers = [send(target, "tasks", Item.make(f"source:tasks:{one}", old))[1] for one in (5, 6)]
     for number in numbers:
         call(target, "task.checklistitem.add", TASKID=number, FIELDS={"TITLE": "One"})
     move.world.strike_box({"method": "tasks.task.update", "kind": "error", "code": "ERROR_CORE", "at": [1, 2]})
@@ -241,7 +243,7 @@ def test_a_smart_process_whose_number_the_box_has_given_away_gets_another(tmp_pa
     with moving(tmp_path, "crm_structure") as made, made.app() as app:
         target = app.context.target
         wished = {"entityTypeId": "156", "code": ""}
-        items = [Item.of(f"source:crm_types:{name}", {"title": name, **wished}) for name in ("Orders", "Visits")]
+        items = [Item.make(f"source:crm_types:{name}", {"title": name, **wished}) for name in ("Orders", "Visits")]
         outcomes = [target.send("crm", "crm_types", [item], run="r")[0] for item in items]
         assert [one.status for one in outcomes] == ["created", "created"]
         assert outcomes[0].target_id == "156" != outcomes[1].target_id
@@ -251,7 +253,7 @@ def test_emoji_that_the_box_tells_as_digits_are_read_as_emoji(target: RestTarget
     """Else a comment whose answer got lost would not be known again, and would come twice."""
     _, task = send(target, "tasks", TASK)
     fields = {"task_id": task, "author_id": "1", "date": "2024-01-01T10:00:00Z", "text": "Готово 😀"}
-    comment = Item.of("source:task_comments:5:f1", fields)
+    comment = Item.make("source:task_comments:5:f1", fields)
     assert send(target, "tasks", comment)[0] == "created"
     rows = call(target, "task.commentitem.getlist", TASKID=task)
     assert [row for row in rows if ":f09f9880:" in row["POST_MESSAGE"]]

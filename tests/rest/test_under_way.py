@@ -17,7 +17,7 @@ from b24migrate.targets.rest import files, pending_creates
 from b24migrate.targets.rest.journal import JournalEntry
 from b24migrate.targets.rest.target import RestTarget
 
-TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
+TASK = Item.make("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
 LATE = {"TITLE": "Call", "RESPONSIBLE_ID": 1, "XML_ID": f"b24migrate:{TASK.key}"}
 
 
@@ -101,18 +101,18 @@ def test_a_create_that_was_given_up_is_not_repeated_before_it_must_have_ended(
 def test_of_two_processes_that_pull_the_same_record_along_one_makes_it(
     move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_up = target._memory.of
+    looked_up = target._journal.find
 
     def slow(stream: str, keys: Sequence[str]) -> dict[str, JournalEntry]:
         """While it looks what is known, the other begins and ends."""
         known = looked_up(stream, keys)
-        monkeypatch.setattr(target._memory, "of", looked_up)
+        monkeypatch.setattr(target._journal, "find", looked_up)
         with move.app() as other:
             assert isinstance(other.context.target, RestTarget)
             assert send(other.context.target) == "created"
         return known
 
-    monkeypatch.setattr(target._memory, "of", slow)
+    monkeypatch.setattr(target._journal, "find", slow)
     with pytest.raises(Limited):
         send(target)
     assert send(target) == "unchanged"

@@ -118,7 +118,7 @@ def item(key: str = "source:workflow_templates:5", **fields: Any) -> Item:
     document = {"MODULE_ID": "crm", "ENTITY": "CCrmDocumentDeal", "DOCUMENT_TYPE": "DEAL"}
     variables = {"Sum": {"Default": 0.5, "Options": {"128": None, "07": True}}}
     parts = {"TEMPLATE": [tree], "PARAMETERS": [], "VARIABLES": variables, "CONSTANTS": []}
-    return Item.of(key, {**document, **parts, "NAME": "Approve", "DESCRIPTION": "", "AUTO_EXECUTE": 1} | fields)
+    return Item.make(key, {**document, **parts, "NAME": "Approve", "DESCRIPTION": "", "AUTO_EXECUTE": 1} | fields)
 
 
 def send(move: Move, one: Item) -> str:

@@ -199,7 +199,7 @@ class Item(NamedTuple):
     wire: bytes
 
     @classmethod
-    def of(cls, key: str, fields: Mapping[str, Json]) -> Item:
+    def make(cls, key: str, fields: Mapping[str, Json]) -> Item:
         wire = canonical(fields)
         return cls(key, hashlib.sha256(wire).hexdigest(), fields, wire)
 

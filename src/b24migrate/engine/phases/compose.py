@@ -55,7 +55,7 @@ class ComposedRecord:
 
     def item(self, stream: Stream) -> Item:
         if self._item is None:
-            self._item = Item.of(stream.key_of(self.record.row_key), self.fields)
+            self._item = Item.make(stream.key_of(self.record.row_key), self.fields)
         return self._item
 
 

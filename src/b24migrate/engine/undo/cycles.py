@@ -34,7 +34,7 @@ def clear_circles(context: RunContext, stream: Stream, links: Sequence[Link]) ->
     there = wait_out_limits(context, lambda: context.target.read(wire, stream.name, list(closing)))
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
     items = [
-        Item.of(key, {name: found.fields.get(name) for name in fields} | dict.fromkeys(loose))
+        Item.make(key, {name: found.fields.get(name) for name in fields} | dict.fromkeys(loose))
         for key, (fields, late) in closing.items()
         if (found := there.get(key)) and (loose := _unchanged_fields(late, found, unordered))
     ]

@@ -160,15 +160,15 @@ def commit(box: Box, chat: str, users: Sequence[str]) -> None:
 def date_shift(box: Box) -> timedelta:
     """By how much the box moves the dates of messages. Kernels take them for the caller's local time
     (ImportSendingService); a draft of a chat shows it, and is taken back at once."""
-    memory, name = Journal(box.store), f"{SHIFT} {_offset(box)}"
-    kept = memory.note(name)
+    journal, name = Journal(box.store), f"{SHIFT} {_offset(box)}"
+    kept = journal.note(name)
     if kept is None:
         with box.trial:
-            kept = memory.note(name)
+            kept = journal.note(name)
             if kept is None:
-                _begin(box, memory)
+                _begin(box, journal)
                 kept = _measure_offset(box)
-                memory.keep(name, kept)
+                journal.keep(name, kept)
                 with suppress(Transient):  # then the end takes it back
                     clear(box)
     return timedelta(seconds=int(kept))
@@ -184,13 +184,13 @@ def _offset(box: Box) -> str:
     return box.kept("time zone of the application", asked, KEPT_S)
 
 
-def _begin(box: Box, memory: Journal) -> None:
+def _begin(box: Box, journal: Journal) -> None:
     """Of several processes one tries, and the others wait for what it finds."""
-    known = memory.of(DRAFTS, [SHIFT]).get(SHIFT)
+    known = journal.find(DRAFTS, [SHIFT]).get(SHIFT)
     if known is not None:
         box.under_way.refuse({SHIFT: known.begun})
     intent = JournalEntry(SHIFT, State.BEGUN, begun=box.under_way.signature(), version=known.version if known else 0)
-    if not memory.begin(DRAFTS, intent):
+    if not journal.begin(DRAFTS, intent):
         raise busy_error()
 
 
@@ -330,16 +330,16 @@ def update(box: Box, chat: str, number: str, sent: Args) -> None:
 
 def copy_of(box: Box, chat: str, file: str) -> str:
     """The number of a file's copy in the folder of the chat: a message takes no file from elsewhere."""
-    memory, key = Journal(box.store), f"{chat}:{file}"
-    known = memory.of(COPIES, [key]).get(key)
+    journal, key = Journal(box.store), f"{chat}:{file}"
+    known = journal.find(COPIES, [key]).get(key)
     if known and known.state is State.DONE:
         return known.target_id
     folder = box.kept(f"folder of chat {chat}", lambda: _folder(box, chat), 3600.0)
-    found = _find_copy(box, memory, chat, folder, file) if known else ""
+    found = _find_copy(box, journal, chat, folder, file) if known else ""
     if not known:
-        memory.write(COPIES, [JournalEntry(key, State.BEGUN, begun=box.under_way.signature())])
+        journal.write(COPIES, [JournalEntry(key, State.BEGUN, begun=box.under_way.signature())])
     copied = found or _copy_file(box, file, folder)
-    return memory.first(COPIES, JournalEntry(key, State.DONE, copied)).target_id
+    return journal.first(COPIES, JournalEntry(key, State.DONE, copied)).target_id
 
 
 def _copy_file(box: Box, file: str, folder: str) -> str:
@@ -356,9 +356,9 @@ def _folder(box: Box, chat: str) -> str:
     return str(call_as_application(box, "im.v2.Import.getFolderId", {"chatId": chat})["chatFolderId"])
 
 
-def _find_copy(box: Box, memory: Journal, chat: str, folder: str, file: str) -> str:
+def _find_copy(box: Box, journal: Journal, chat: str, folder: str, file: str) -> str:
     """A copy whose answer got lost: one of the same size that no other stands for."""
-    taken = {one.target_id for some in memory.walk(COPIES, f"{chat}:") for one in some}
+    taken = {one.target_id for some in journal.walk(COPIES, f"{chat}:") for one in some}
     size = str(box.question("disk.file.get", {"id": file}).get("SIZE"))
     rows = box.pages("disk.folder.getchildren", {"id": folder, "order": {"ID": "ASC"}})
     return next((str(row["ID"]) for row in rows if str(row.get("SIZE")) == size and str(row["ID"]) not in taken), "")

@@ -123,10 +123,10 @@ def is_quoted(box: Box, draft: Draft) -> bool:
     if is_marked(box, rest_import.QUOTED, MESSAGES, key):
         return True
     chat = f"source:chat:{draft.get('chat_id')}"
-    known = Journal(box.store).of("chats", [chat]).get(chat)
+    known = Journal(box.store).find("chats", [chat]).get(chat)
     if known is None:
         return False
     if not rest_import.was_imported(box, chat):
         return True
     over = is_marked(box, rest_import.COMMITTED, "numbers", known.target_id)
-    return over and not Journal(box.store).of(MESSAGES, [key])
+    return over and not Journal(box.store).find(MESSAGES, [key])

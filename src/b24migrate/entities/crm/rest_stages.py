@@ -50,9 +50,9 @@ def stages(box: Box, dictionaries: Sequence[str]) -> list[Args]:
 
 def our_dictionaries(box: Box) -> set[str]:
     """Those of the pipelines that we made, or of whose smart process."""
-    memory = Journal(box.store)
-    types = {one.target_id for some in memory.walk(TYPES.stream) for one in some if _is_made(one.state)}
-    known = (one for some in memory.walk(PIPELINES.stream) for one in some if isinstance(one.trace, Mapping))
+    journal = Journal(box.store)
+    types = {one.target_id for some in journal.walk(TYPES.stream) for one in some if _is_made(one.state)}
+    known = (one for some in journal.walk(PIPELINES.stream) for one in some if isinstance(one.trace, Mapping))
     kinds = ((str(one.trace["type"]), one) for one in known if one.target_id)
     return {
         f"DEAL_STAGE_{one.target_id}" if kind == DEALS else f"DYNAMIC_{kind}_STAGE_{one.target_id}"

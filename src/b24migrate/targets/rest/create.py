@@ -40,12 +40,12 @@ def create_one(
 def choose_unclaimed(box: Box, stream: str, candidates: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Of records that look like the lost ones those that are no other's: each key gets one of its own. Whose else they
     could be are its siblings, whose keys begin alike."""
-    memory, found = Journal(box.store), dict[str, str]()
+    journal, found = Journal(box.store), dict[str, str]()
     taken: dict[str, set[str]] = {}
     for key, ids in candidates.items():
         family = key.rpartition(":")[0]
         if ids and family not in taken:
-            known = (one for some in memory.walk(stream, beginning=f"{family}:") for one in some)
+            known = (one for some in journal.walk(stream, beginning=f"{family}:") for one in some)
             taken[family] = {one.target_id for one in known if one.key not in candidates}
         free = next((one for one in ids if one not in taken[family]), None)
         if free is not None:

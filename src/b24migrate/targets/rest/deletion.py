@@ -16,9 +16,9 @@ CHANGED = say("keep.changed")
 UNSURE = say("keep.unknown")
 
 
-def delete(box: Box, memory: Journal, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+def delete(box: Box, journal: Journal, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
     """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
-    known = memory.of(writer.stream, keys)
+    known = journal.find(writer.stream, keys)
     known |= _look_for(box, writer, known)
     there = fingerprints(box, writer, [one for one in known.values() if one.target_id])
     answers = [_judge(writer, key, known.get(key), there) for key in keys]
@@ -26,7 +26,7 @@ def delete(box: Box, memory: Journal, writer: Writer, keys: Sequence[str], *, dr
     if dry_run:
         return answers
     answers = [_delete_one(box, writer, one, known) if one.status == "deleted" else one for one in answers]
-    memory.forget(writer.stream, [one.key for one in answers if one.status != "kept" and one.key in known])
+    journal.forget(writer.stream, [one.key for one in answers if one.status != "kept" and one.key in known])
     return answers
 
 

@@ -35,8 +35,8 @@ def most_bytes(key: str, of_the_box: int) -> int:
     return of_the_box if kind in BY_NUMBER else min(INSIDE_BYTES, of_the_box)
 
 
-def put_file(box: Box, memory: Journal, upload: Upload, content: BinaryIO) -> str:
-    known = memory.of(STREAM, [upload.key]).get(upload.key)
+def put_file(box: Box, journal: Journal, upload: Upload, content: BinaryIO) -> str:
+    known = journal.find(STREAM, [upload.key]).get(upload.key)
     if known and known.state is State.DONE:
         return known.target_id
     place = find_folder(box, upload.key)
@@ -45,13 +45,13 @@ def put_file(box: Box, memory: Journal, upload: Upload, content: BinaryIO) -> st
         box.under_way.refuse({upload.key: known.begun})
     if not known:
         begun = box.under_way.signature()
-        memory.write(STREAM, [JournalEntry(upload.key, State.BEGUN, digest=upload.sha256, begun=begun)])
+        journal.write(STREAM, [JournalEntry(upload.key, State.BEGUN, digest=upload.sha256, begun=begun)])
     try:
         target_id = found or upload_file(box, place, upload, content)
     except Transient as lost:
         box.under_way.gave_up([upload.key], lost)
         raise
-    stands = memory.first(STREAM, JournalEntry(upload.key, State.DONE, target_id, upload.sha256)).target_id
+    stands = journal.first(STREAM, JournalEntry(upload.key, State.DONE, target_id, upload.sha256)).target_id
     if stands != target_id:  # another was faster; who has the same copy may have deleted it, too
         with suppress(Permanent):
             box.call("disk.file.delete", {"id": target_id})

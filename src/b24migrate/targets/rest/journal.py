@@ -35,7 +35,7 @@ class Journal:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def of(self, stream: str, keys: Sequence[str]) -> dict[str, JournalEntry]:
+    def find(self, stream: str, keys: Sequence[str]) -> dict[str, JournalEntry]:
         found = map(_decode, self._store.rows_of(NATIVE, [f"{stream}:{key}" for key in keys]).values())
         return {one.key: one for one in found if one.state is not State.GONE}
 

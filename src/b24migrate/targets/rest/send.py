@@ -20,12 +20,12 @@ EMPTY: tuple[Json, ...] = (None, False, 0, "", [], {})
 class Sender:
     """The items of one call."""
 
-    def __init__(self, box: Box, memory: Journal, writer: Writer, items: Sequence[Item]) -> None:
+    def __init__(self, box: Box, journal: Journal, writer: Writer, items: Sequence[Item]) -> None:
         self._box = box
-        self._memory = memory
+        self._journal = journal
         self._writer = writer
         self._items = {item.key: item for item in items}
-        self._known = memory.of(writer.stream, list(self._items))
+        self._known = journal.find(writer.stream, list(self._items))
         self._outcomes: dict[str, Outcome] = {}
         self._done: dict[str, JournalEntry] = {}
         self._linked: set[str] = set()  # just now
@@ -54,7 +54,7 @@ class Sender:
         missing = [item for item in missing if item.key not in self._linked]
         signature = self._box.under_way.signature()
         intents = [self._intent(item)._replace(begun=signature) for item in missing]
-        if not all(self._memory.begin(self._writer.stream, one) for one in intents):
+        if not all(self._journal.begin(self._writer.stream, one) for one in intents):
             raise busy_error()
         self._known |= {one.key: one for one in intents}
         return missing
@@ -93,7 +93,7 @@ class Sender:
         found = look_for(self._box, self._writer, begun)
         self._found |= found.keys()
         made = [self._known[key]._replace(state=State.MADE, target_id=one) for key, one in found.items()]
-        self._memory.write(self._writer.stream, made)
+        self._journal.write(self._writer.stream, made)
         self._known |= {one.key: one for one in made}
 
     # ------------------------------------------------------------ creating
@@ -117,7 +117,7 @@ class Sender:
                 self._remember_created()
 
     def _remember_created(self) -> None:
-        self._memory.write(self._writer.stream, self._made)
+        self._journal.write(self._writer.stream, self._made)
         self._made = []
 
     def _create_missing(self, items: Sequence[Item]) -> Iterator[CreateResult]:
@@ -203,11 +203,11 @@ class Sender:
 
     def _remember(self) -> None:
         """With what the box says of them now: whoever deletes them later can see whether somebody changed them."""
-        self._memory.write(self._writer.stream, list(self._done.values()))
+        self._journal.write(self._writer.stream, list(self._done.values()))
         if not self._writer.delete or not self._done:
             return
         prints = fingerprints(self._box, self._writer, self._done.values())
-        self._memory.write(
+        self._journal.write(
             self._writer.stream, [one._replace(print=prints.get(key, "")) for key, one in self._done.items()]
         )
 

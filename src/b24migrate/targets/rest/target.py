@@ -65,7 +65,7 @@ class RestTarget:
         self._box = Box(portal, store, source)
         self._box.application = application
         self._box.close_dates = close_dates
-        self._memory = Journal(store)
+        self._journal = Journal(store)
         self._hands = SerialCalls()
         self.serial = frozenset(writer.stream for writer in self._writers.values() if writer.serial)
         self.unchangeable = frozenset(writer.stream for writer in self._writers.values() if writer.unchangeable)
@@ -76,7 +76,7 @@ class RestTarget:
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         with self._hands.alone(stream, [item.key for item in items]):
-            return Sender(self._box, self._memory, self._writers[stream], items).send()
+            return Sender(self._box, self._journal, self._writers[stream], items).send()
 
     def fits(self, items: Sequence[Item]) -> int:
         sizes = (len(item.wire) for item in items[: checks.LIMITS.items])
@@ -104,16 +104,16 @@ class RestTarget:
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
         """The box is asked, whatever is remembered; what may have arrived is looked for."""
         writer = self._writers[stream]
-        remembered = self._memory.of(stream, keys)
+        remembered = self._journal.find(stream, keys)
         begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
         for key, target_id in look_for(self._box, writer, begun).items():
             remembered[key] = remembered[key]._replace(state=State.MADE, target_id=target_id)
         return self._records(writer, [one for one in remembered.values() if one.target_id])
 
     def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, None]:
-        """In the order of the memory, which is the store's own, those that the box still has. Nothing but reading them
+        """In the order of the journal, which is the store's own, those that the box still has. Nothing but reading them
         all would count them."""
-        page, cursor = self._memory.stretch(stream, after)
+        page, cursor = self._journal.stretch(stream, after)
         records = self._records(self._writers[stream], [one for one in page if one.target_id])
         return list(records.values()), cursor, None
 
@@ -134,13 +134,13 @@ class RestTarget:
         if size > most:
             raise Permanent(say("file.target_limit", size=size, limit=most), code="TOO_LARGE")
         with expect_known_shape("an upload"):
-            return files.put_file(self._box, self._memory, files.Upload(key, name, size, sha256), content)
+            return files.put_file(self._box, self._journal, files.Upload(key, name, size, sha256), content)
 
     def alive(self) -> bool:
         return self._portal.alive()
 
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
-        return deletion.delete(self._box, self._memory, self._writers[stream], keys, dry_run=dry_run)
+        return deletion.delete(self._box, self._journal, self._writers[stream], keys, dry_run=dry_run)
 
     def finalize(self, after: str, *, run: str) -> str | None:
         """Stream by stream and stretch by stretch; the cursor is `<stream>:<key>`."""
@@ -148,7 +148,7 @@ class RestTarget:
         name, _, key = after.partition(":")
         names = [writer.stream for writer in last]
         for writer in last[names.index(name) if name in names else 0 :]:
-            some, cursor = self._memory.stretch(writer.stream, key)
+            some, cursor = self._journal.stretch(writer.stream, key)
             if cursor is not None:
                 self._repair(writer, some)
                 return f"{writer.stream}:{cursor}"
