@@ -60,7 +60,7 @@ fuzz: setup ## answers that make no sense, by seed (SEEDS=200 FIRST=1): no run s
 
 SAMPLES ?= 200
 SEED ?= 1
-mutants: setup azurite ## small mistakes put into the source, by seed (SAMPLES=200 SEED=1): the tests notice 95 % of them
+mutants: setup azurite ## small mistakes put into the source, by seed (SAMPLES=200 SEED=1): which do the tests notice?
 	@$(PY) -m tests.mutants --samples $(SAMPLES) --seed $(SEED)
 
 LOCK := uv pip compile --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q
