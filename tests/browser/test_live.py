@@ -96,7 +96,7 @@ def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tm
         page = seen.page
         seen.go("/analysis")
         expect(page.locator("#analysis")).to_contain_text("No forecast yet")
-        click(page, "Analyze now", "Analyze")
+        click(page, "Make a forecast", "Start")
         expect(page.locator("#analysis")).to_contain_text("Forecast", timeout=LONG_MS)
         expect(page.locator("[data-entity=chats] .bar-picture")).to_have_count(1)
         expect(page.locator("#analysis")).to_contain_text("im.recent.list")

@@ -38,10 +38,10 @@ def test_a_record_that_failed_is_shown_with_its_fix_and_retried_by_the_button(br
         seen.go("/errors")
         for code in ("VALIDATION", "REFERENCE_MISSING"):  # the group, then its members
             shown = page.locator(f"article[data-code={code}]")
-            shown.get_by_role("button", name="Try again").click()
+            shown.get_by_role("button", name="Retry").click()
             expect(page.get_by_role("dialog")).to_contain_text(code)
-            page.get_by_role("dialog").get_by_role("button", name="Try again").click()
-            expect(page.locator("#result")).to_contain_text("What failed is tried again")
+            page.get_by_role("dialog").get_by_role("button", name="Retry").click()
+            expect(page.locator("#result")).to_contain_text("Failed records are queued again")
             expect(shown).to_have_count(0, timeout=LONG_MS)
             made.wait_for("done", "findings")
         expect(page.locator("#groups")).to_contain_text("No errors", timeout=LONG_MS)
@@ -57,13 +57,13 @@ def test_dead_letters_are_listed_and_retried_from_the_front_page(browser: Browse
         assert made.command("run").returncode == 4
         page = seen.page
         seen.go("/errors")
-        expect(page.get_by_role("heading", name="Dead letters")).to_be_visible()
+        expect(page.get_by_role("heading", name="Failed jobs")).to_be_visible()
         expect(page.locator("#letters")).to_contain_text("SOMETHING_STRANGE")
         made.strike_cloud()  # it is well again
         seen.go("/")
         wait_for(page, "Stopped")
         expect(page.locator("[data-key=letters] .door-count")).not_to_have_text("0")
-        page.locator("[data-key=letters]").get_by_role("button", name="Retry what failed").click()
-        page.get_by_role("dialog").get_by_role("button", name="Try again").click()
+        page.locator("[data-key=letters]").get_by_role("button", name="Retry failed records").click()
+        page.get_by_role("dialog").get_by_role("button", name="Retry").click()
         wait_for(page, "Completed")
         expect(page.locator("[data-key=letters] .door-count")).to_have_text("0")

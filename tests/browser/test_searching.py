@@ -25,7 +25,7 @@ def test_a_record_is_found_and_opened_by(by: str, browser: Browser, finished: De
         assert page.evaluate("document.activeElement.id") == "q"
         page.keyboard.type(person(finished)[by])
         page.keyboard.press("Enter")
-        expect(page.locator("#looked")).to_have_text(re.compile(r"^Found: \d+\. Records looked at: [\d,]+\.$"))
+        expect(page.locator("#looked")).to_have_text(re.compile(r"^Found: \d+\. Records searched: [\d,]+\.$"))
         hit = page.locator(f'#hits a[href="/records/users/{USER}"]')
         expect(hit).to_contain_text(person(finished)["title"])
         hit.click()
@@ -57,7 +57,7 @@ def test_a_records_page_shows_three_sides_and_a_verdict_for_each_field(browser: 
 
 def test_differences_come_first_and_can_be_shown_alone(browser: Browser, finished: Desk) -> None:
     before = finished.source.portal.company.users.row(4)["PERSONAL_CITY"]
-    finished.change("users", id=4, fields={"PERSONAL_CITY": "Changed since"})
+    finished.change("users", id=4, fields={"PERSONAL_CITY": "Changed after"})
     try:
         with watched(browser, finished) as seen:
             page = seen.page
@@ -65,7 +65,7 @@ def test_differences_come_first_and_can_be_shown_alone(browser: Browser, finishe
             expect(page.locator(".verdict-card")).to_contain_text("Differs")
             first = page.locator(".fields tbody tr").first
             expect(first).to_contain_text("PERSONAL_CITY")
-            expect(first).to_contain_text("Changed since")
+            expect(first).to_contain_text("Changed after")
             expect(first).to_contain_text("differs")
             page.get_by_label("Only differences (1)").check()
             assert page.locator(".fields tbody tr:visible").count() == 1

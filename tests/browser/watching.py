@@ -20,7 +20,7 @@ addEventListener("securitypolicyviolation", (event) => {
   (window.brokenRules ??= []).push(said);
 });
 """
-LOADING = re.compile("Loading…|Загружаем…")
+LOADING = re.compile("Loading…|Загрузка…")
 PATIENCE_MS = 120_000  # a busy machine needs it
 expect.set_options(timeout=PATIENCE_MS)
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

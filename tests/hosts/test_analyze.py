@@ -40,7 +40,7 @@ def test_after_a_run_the_forecast_stands_beside_what_it_took(company: Scene) -> 
     company.run("run", "--entity", "users")
     phases = company.run("analyze", "--compare", "--json").json["phases"]
     assert {(one["entity"], one["phase"]) for one in phases} >= {("users", "get"), ("users", "set"), ("", "run")}
-    assert "foretold" in company.run("analyze", "--compare").out
+    assert "forecast" in company.run("analyze", "--compare").out
 
 
 def test_a_box_that_is_not_there_yet_is_no_hindrance(scene: Scene) -> None:

@@ -56,11 +56,12 @@ def test_causes_are_grouped_over_streams_the_most_frequent_first_and_what_waits_
     assert [one.place for one in groups[0].causes] == ["chats", "users"]
 
 
-def test_a_group_says_where_how_many_what_to_do_and_where_to_read_on() -> None:
+def test_a_group_says_where_how_many_what_to_do_and_where_to_read_more() -> None:
     text = printed([cause("chats", "VALIDATION", 1200), cause("users", "VALIDATION", 3)])
     assert "1 203 × VALIDATION" in text.replace("\x1b[1m", "").replace("\x1b[0m", "")
-    for part in ("chats 1 200", "users 3", "for example chats 17", "→ Do something", "docs/errors.md#validation"):
+    for part in ("A value cannot be imported", "chats 1 200", "users 3", "chats 17: no", "Do something"):
         assert part in text
+    assert "b24migrate errors CODE" in text
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -100,9 +101,8 @@ def test_errors_of_a_run_by_cause_and_by_stream(failed: Scene) -> None:
     assert said.code == 0
     assert re.match(r"\d+ failed: \d causes\.", said.out)
     assert "2 × VALIDATION" in said.out
-    assert re.search(r"in (chats 1, groups 1|groups 1, chats 1)\n", said.out)
+    assert re.search(r"Where    (chats 1, groups 1|groups 1, chats 1)\n", said.out)
     assert "1 × BOX_IS_MOODY" in said.out
-    assert "docs/errors.md#unknown" in said.out
     groups = failed.run("errors", "--stream", "groups")
     assert "1 × VALIDATION" in groups.out
     assert "BOX_IS_MOODY" not in groups.out
@@ -112,6 +112,24 @@ def test_errors_of_a_run_by_cause_and_by_stream(failed: Scene) -> None:
     wrong = failed.run("errors", "--stream", "gruops")
     assert (wrong.code, "Did you mean groups?" in wrong.err) == (2, True)
     assert SOURCE_SECRET not in "".join(failed.heard)
+
+
+def test_errors_name_the_record_that_others_wait_for(failed: Scene) -> None:
+    told = failed.run("errors", "--json").json
+    chains = {chain["stream"]: chain for chain in told["chains"]}
+    group, chat = chains["groups"], chains["chats"]
+    assert (group["code"], list(group["streams"])) == ("VALIDATION", ["group_members"])
+    assert chat["streams"] == {"chat_messages": chat["records"]}
+    missing = sum(one["count"] for one in told["errors"] if one["code"] == "REFERENCE_MISSING")
+    assert (group["records"] + chat["records"], told["chains_complete"]) == (missing, True)
+
+    said = failed.run("errors").out
+    assert f"{missing} failures follow from 2 records: fix those records first." in said
+    assert re.search(rf"{chat['records']} records? waits? for chats {chat['id']}: ", said)
+    assert f"{missing} failures follow from 2 records" in failed.run("status").out
+    russian = failed.run("--lang", "ru", "errors", "--stream", "group_members").out
+    assert f"Ошибок из-за 1 записи: {group['records']}. Сначала исправьте её." in russian
+    assert f"groups {group['id']}: " in russian
 
 
 def test_a_code_is_explained_without_a_store(scene: Scene) -> None:

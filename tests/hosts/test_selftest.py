@@ -12,7 +12,7 @@ from b24sim.imports.box import Body, Result
 from b24sim.imports.forgetful import Forgetful
 from b24sim.serve import Running
 
-PHONE = {"users:WORK_PHONE": "In its self-test this box kept nothing of what was sent."}
+PHONE = {"users:WORK_PHONE": "In the self-test this box kept nothing of the value."}
 LATE = "not tried: the box is too slow for the whole self-test"
 PEOPLE = '[run]\nentities = ["users"]\n'
 
@@ -56,7 +56,7 @@ def test_it_speaks_russian(scene: Scene) -> None:
         assert "самопроверка: mails: ничего не запущено" in out
         assert "какие ограничения нужно принять до запуска" in out
         told = scene.run("fidelity", "--lang", "ru").out
-        assert "При самопроверке коробка ничего не сохранила из отправленного." in " ".join(told.split())
+        assert "При самопроверке коробка не сохранила значение." in " ".join(told.split())
 
 
 def test_a_box_whose_module_is_older_says_so(company: Scene) -> None:

@@ -136,7 +136,7 @@ def test_a_look_says_the_same_as_status(app: App) -> None:
         (
             5,
             "users: 1 failed",
-            "Completed with issues. Review errors and differences. users: 1 failed `b24migrate errors`",
+            "Completed with issues. Review errors and differences. users: 1 failed Run `b24migrate errors`",
         ),
         (4, "disk full.", "because of an error. disk full. Run the same command"),
         (3, "auth.cloud: no scope.", "not met. auth.cloud: no scope. Fix the cause"),

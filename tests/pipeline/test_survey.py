@@ -168,6 +168,6 @@ def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str
         assert app.context.source.billing == billing
     measured = {one.method: one.seconds for one in told.methods}
     assert {method: measured[method] for method in costs} == pytest.approx(costs, rel=0.05)
-    together = any("all calls in batches together" in one for one in told.forecast.basis)
+    together = any("all batch calls" in one for one in told.forecast.basis)
     assert (together, told.forecast.limited_by) == (billing == "batch", EXECUTION)
     assert told.forecast.method == ("batch" if billing == "batch" else "crm.item.list")

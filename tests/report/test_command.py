@@ -46,13 +46,13 @@ def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
         known = compared(app.context.store)
     found = Report(Path("out"), None)  # type: ignore[arg-type]
     shown = found.cells("table-forecast")
-    assert [row[:2] for row in shown[:2]] == [["All together", "Read"], ["All together", "the whole run"]]
+    assert [row[:2] for row in shown[:2]] == [["Total", "Read"], ["Total", "the whole run"]]
     assert len(shown) == 2 + sum(one.phase in ("get", "set", "verify") for one in known if one.entity)
     rows = {(row["name"], row["phase"]): row for row in found.rows("timing") if row["kind"] == "phase"}
     for one in known:
         if one.entity:
             assert float(rows[one.entity, one.phase]["foretold_seconds"]) == round(one.foretold_s, 1)
-    assert "foretold" in found.section("forecast")
+    assert "The forecast of" in found.section("forecast")
 
 
 def session_of(company: Scene) -> Session:
@@ -62,7 +62,7 @@ def session_of(company: Scene) -> Session:
 
 
 def test_before_anything_was_done(company: Scene) -> None:
-    is_clear(company.run("report", "--out", "out", "--language", "ru"), 0, "Перенос ещё не начинался")
+    is_clear(company.run("report", "--out", "out", "--language", "ru"), 0, "Перенос ещё не запускался")
     assert "b24migrate doctor" in Path("out/report.html").read_text("utf-8")
 
 

@@ -89,18 +89,18 @@ CASES = {
     "a deal in a pipeline": Case(
         *("crm", "crm_categories", PIPELINE),
         lambda box, one: deal(box, categoryId=one),
-        "users have records in it",
+        "it has records of users",
     ),
     "a deal in a stage": Case(
-        *("crm", "crm_stages", STAGE), lambda box, _: deal(box, stageId="WAITING"), "users have records in it"
+        *("crm", "crm_stages", STAGE), lambda box, _: deal(box, stageId="WAITING"), "it has records of users"
     ),
     "an item of a smart process": Case(
-        *("crm", "crm_types", SMART), lambda box, one: deal(box, int(one)), "users have records in it"
+        *("crm", "crm_types", SMART), lambda box, one: deal(box, int(one)), "it has records of users"
     ),
     "a deal of a company": Case(
         *("crm", "crm_companies", {"title": "Client"}),
         lambda box, one: deal(box, companyId=one),
-        "users have deals of it",
+        "users linked deals to it",
     ),
 }
 

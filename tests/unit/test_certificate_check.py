@@ -146,10 +146,10 @@ def without(number: int) -> list[Entry | PageLine]:
 WRONG: dict[str, tuple[bytes, str]] = {
     "one verified too many": (
         whole(with_sums(0, verified=2, migrated=0)),
-        "users: the head says 2 verified, the lines have 1",
+        "users: the head has 2 verified, the lines have 1",
     ),
-    "an id is left out": (whole(lines=without(1)), "users: the head says 1 migrated, the lines have 0"),
-    "an impossible one is left out": (whole(lines=without(4)), "chats: the head says 1 impossible"),
+    "an id is left out": (whole(lines=without(1)), "users: the head has 1 migrated, the lines have 0"),
+    "an impossible one is left out": (whole(lines=without(4)), "chats: the head has 1 impossible"),
     "the source reports more": (
         whole(with_sums(0, reported=4, inventory=Inventory("2024-03-01T09:00:00Z", "user.get", 4, 3, 2))),
         "users: the source reports 4, 3 were read",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -107,6 +108,15 @@ def test_every_reason_of_a_target_is_a_message() -> None:
     found = list(reasons())
     assert found
     assert not [place for place, key in found if not key.startswith("reason.")]
+
+
+def test_every_reason_of_the_import_module_is_word_for_word_what_the_module_says() -> None:
+    """Otherwise a Russian reader gets the English sentence."""
+    module = Path(__file__).parents[2] / "box-module" / "b24migrate.import" / "lib"
+    sources = "".join(path.read_text("utf-8") for path in module.rglob("*.php"))
+    said = {key: text for key, text in templates("en", "reason").items() if key.startswith("reason.module_")}
+    assert said
+    assert not [key for key, text in said.items() if f"'{text}'" not in sources]
 
 
 def test_a_record_without_a_name_goes_by_its_own() -> None:

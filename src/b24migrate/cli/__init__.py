@@ -36,12 +36,16 @@ def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
 
     from b24migrate.cli import completion
     from b24migrate.cli.commands import app
+    from b24migrate.cli.help import describe, suggest_language
 
     completion.prepare()
     session = Session()
     terminal.suggest(terminal.of_locale())
     try:
-        get_command(app).main(arguments, prog_name="b24migrate", obj=session)
+        suggest_language(arguments)
+        command = get_command(app)
+        describe(command)
+        command.main(arguments, prog_name="b24migrate", obj=session)
     except SystemExit as leaving:
         return exit_codes.of_exit(leaving.code)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`analyze`: what there is, and how long moving it will take."""
+"""`analyze`: how many records there are, and how long the migration takes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from b24migrate.cli.session import Session
 from b24migrate.messages import say
+from b24migrate.messages.terminal import phrase
 from b24migrate.model.errors import Halted
 
 if TYPE_CHECKING:
@@ -18,16 +19,11 @@ if TYPE_CHECKING:
 
 def analyze(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
-    sample: Annotated[float, typer.Option(help="The part of the records to look at.", min=0.0001, max=1.0)] = 0.02,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="How the last forecast compares with what has been done since.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    sample: Annotated[float, typer.Option(min=0.0001, max=1.0)] = 0.02,
+    compare: Annotated[bool, typer.Option("--compare")] = False,
 ) -> None:
-    """Count, sample and foretell: what is there, and how many hours it will take.
-
-    It only reads. A sample of 2 % is usually enough. After a run, --compare shows how well it was foretold.
-    """
+    """Count records, read a sample and forecast the migration time."""
     session: Session = context.obj
     if compare:
         _compare(session, as_json=as_json)
@@ -47,7 +43,7 @@ def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
 
     def notice(what: str) -> None:
         if not quiet and sys.stderr.isatty():
-            typer.echo(f"\r\x1b[Klooking at {what} …", nl=False, err=True)
+            typer.echo(f"\r\x1b[K{phrase('cli.analysis.reading', what=what)}", nl=False, err=True)
 
     meter = Meter()
     settings = session.settings(portals=True)

@@ -1,4 +1,4 @@
-"""The tables of `analyze`, readable at 80 columns. First the verdict, then what it rests on."""
+"""The tables of `analyze`, readable at 80 columns: the forecast first, then its basis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from b24migrate.insight.forecast import Compared, Survey
 from b24migrate.insight.forecast.course import EXECUTION
 from b24migrate.insight.forecast.model import Estimate, FieldFacts, Forecast
 from b24migrate.messages import say
-from b24migrate.messages.measures import duration
+from b24migrate.messages.measures import duration, percent
 from b24migrate.messages.safe_text import harmless
 from b24migrate.messages.terminal import phrase, spoken, words
 
@@ -22,7 +22,7 @@ SHOWN_FIELDS = 5  # of each entity
 SHOWN_METHODS = 12
 SHOWN_LARGE = 50
 WORTH_TELLING = 0.02
-KINDS = {"2": "deals", "3": "contacts", "4": "companies", "31": "smart invoices"}
+KINDS = ("2", "3", "4", "31")  # types of CRM items that have a name: `cli.analysis.kind.*`
 OWNERS = {
     True: say("cli.analysis.owner.admin"),
     False: say("cli.analysis.owner.other"),
@@ -70,7 +70,7 @@ def limit(forecast: Forecast) -> str:
 
 
 def hours(forecast: Forecast) -> list[str]:
-    rows = [("", "read", "files", "import", "check", "in all", "from … to", "limited by")]
+    rows = [("", *heads("read", "files", "import", "verify", "total", "range", "limit"))]
     rows += [
         (
             one.entity,
@@ -80,32 +80,42 @@ def hours(forecast: Forecast) -> list[str]:
             shown_time(one.verify_s),
             shown_time(one.total_s),
             f"{shown_time(one.low_s)} … {shown_time(one.high_s)}",
-            one.method if one.limited_by == EXECUTION and one.method else one.limited_by,
+            one.method if one.limited_by == EXECUTION and one.method else limit_name(one.limited_by),
         )
         for one in forecast.entities
     ]
     return [*table(rows, left=(0, 7)), phrase("cli.analysis.parallel")]
 
 
+def heads(*names: str) -> tuple[str, ...]:
+    return tuple(phrase(f"cli.analysis.column.{name}") for name in names)
+
+
+def limit_name(limited_by: str) -> str:
+    return (
+        phrase(f"cli.analysis.limited.{LIMITS[limited_by].rpartition('.')[2]}") if limited_by in LIMITS else limited_by
+    )
+
+
 def what_ifs(forecast: Forecast) -> list[str]:
     rows = [(f"  {spoken(WHAT_IFS[one.name])}", shown_time(one.total_s)) for one in forecast.what_ifs]
-    notes = [f"  ({one.note})" if one.note else "" for one in forecast.what_ifs]
+    notes = [f"  ({spoken(one.note)})" if one.note else "" for one in forecast.what_ifs]
     told = [f"{line}{note}" for line, note in zip(table(rows), notes, strict=True)]
     return [phrase("cli.analysis.what_if"), *(wrapped(line, "    ") for line in told)]
 
 
 def counts(found: Survey) -> list[str]:
-    rows = [("records", "about", "from … to", "seen", "read with")]
+    rows = [heads("records", "about", "range", "sampled", "method")]
     rows += [
         (one.stream, counted(one.records), ranged(one.records), number(one.sampled), one.method)
         for one in found.streams
     ]
     told = [*table(rows, left=(0, 4)), ""]
     if found.files:
-        files = [("files of", "about", "size", "from … to")]
+        files = [heads("files_of", "about", "size", "range")]
         files += [(one.entity, counted(one.files), size(one.bytes.value), sizes(one.bytes)) for one in found.files]
         count, whole = sum(one.files.value for one in found.files), sum(one.bytes.value for one in found.files)
-        files.append(("all", f"≈{number(round(count))}", size(whole), ""))
+        files.append((phrase("cli.analysis.all"), f"≈{number(round(count))}", size(whole), ""))
         told += [*table(files), ""]
     return told
 
@@ -129,7 +139,7 @@ def large_files(found: Survey) -> list[str]:
 
 
 def methods(found: Survey) -> list[str]:
-    rows = [("method", "calls", "s each", "measured on")]
+    rows = [heads("method", "calls", "seconds", "measured_on")]
     rows += [
         (
             one.method,
@@ -148,10 +158,10 @@ def methods(found: Survey) -> list[str]:
 
 
 def fields(found: Survey) -> list[str]:
-    """Those of each entity that most records fill in; what nobody fills in need not be moved."""
+    """The fields of each entity that most records fill in."""
     if not found.fields:
         return []
-    rows = [("custom field", "of", "type", "filled in")]
+    rows = [heads("field", "entity", "type", "filled")]
     more: list[str] = []
     for entity in dict.fromkeys(one.entity for one in found.fields):
         mine = sorted((one for one in found.fields if one.entity == entity), key=lambda one: -one.filled)
@@ -160,8 +170,9 @@ def fields(found: Survey) -> list[str]:
         ]
         unused = sum(1 for one in mine if not one.filled)
         rest = len(mine) - SHOWN_FIELDS
-        said = [f"{rest} more"] * (rest > 0) + [phrase("cli.analysis.unused", unused=unused)] * (unused > 0)
-        more += [f"{entity}: {len(mine)} fields, {', '.join(said)}"] * bool(said)
+        said = [phrase("cli.errors.more_places", count=rest)] * (rest > 0)
+        said += [phrase("cli.analysis.unused", unused=unused)] * (unused > 0)
+        more += [phrase("cli.analysis.fields", entity=entity, count=len(mine), said=", ".join(said))] * bool(said)
     return [
         *table(rows, left=(0, 1, 2)),
         *(wrapped(f"… {one}", "  ") for one in more),
@@ -172,7 +183,12 @@ def fields(found: Survey) -> list[str]:
 
 def filled(one: FieldFacts) -> str:
     return (
-        f"{number(one.filled)} of {number(one.of)} ({one.filled / one.of:.0%})"
+        phrase(
+            "cli.analysis.filled",
+            filled=number(one.filled),
+            of=number(one.of),
+            share=percent(words(), one.filled / one.of),
+        )
         if one.of
         else phrase("cli.analysis.nothing_seen")
     )
@@ -182,7 +198,7 @@ def portal(found: Survey) -> list[str]:
     """What the portal is: modules, scopes, people, pipelines."""
     looked = [one.entity for one in found.forecast.entities]
     granted = phrase("cli.analysis.not_told") if found.scopes is None else ", ".join(found.scopes)
-    told = [phrase("cli.analysis.movable", names=", ".join(looked) or "nothing")]
+    told = [phrase("cli.analysis.movable", names=", ".join(looked) or say("gate.nothing"))]
     if found.skipped:
         told.append(phrase("cli.analysis.cannot", names=", ".join(found.skipped)))
     told.append(phrase("cli.analysis.scopes", granted=granted))
@@ -193,17 +209,19 @@ def portal(found: Survey) -> list[str]:
         kinds = dict.fromkeys(one.entity_type for one in found.pipelines)
         of = [(kind, [one.name for one in found.pipelines if one.entity_type == kind]) for kind in kinds]
         listed = "; ".join(f"{kind_of_items(kind)}: {', '.join(names)}" for kind, names in of)
-        told.append(f"Pipelines: {len(found.pipelines)}. {listed}.")
+        told.append(phrase("cli.analysis.pipelines", count=len(found.pipelines), listed=listed))
     return [*(wrapped(harmless(one), "  ") for one in told), ""]
 
 
 def kind_of_items(number_of_type: str) -> str:
-    return KINDS.get(number_of_type, f"type {number_of_type}")
+    if number_of_type in KINDS:
+        return phrase(f"cli.analysis.kind.{number_of_type}")
+    return phrase("cli.analysis.kind_other", number=number_of_type)
 
 
 def missing(found: Survey) -> list[str]:
-    """What stays behind, and what is not right yet."""
-    told = [f"{counted(one.count)} {one.stream}: {one.reason}" for one in found.impossible]
+    """What is not migrated, and warnings."""
+    told = [f"{counted(one.count)} {one.stream}: {spoken(one.reason)}" for one in found.impossible]
     told = [wrapped(harmless(f"- {one}"), "  ") for one in told]
     if found.unread_people:
         told.append(phrase("cli.analysis.private", count=counted(found.unread_people)))
@@ -222,15 +240,21 @@ def print_compared(made: Survey, found: Sequence[Compared]) -> None:
 
 
 def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
-    """The verdict, then what took any time to speak of."""
+    """The whole run, then the phases that took long enough to compare."""
     if not found:
         return [phrase("cli.analysis.nothing_done")]
     whole = [one for one in found if not one.entity and one.phase == "run"]
     longest = max(max(one.foretold_s, one.took_s) for one in found)
     shown = [one for one in found if one not in whole and max(one.foretold_s, one.took_s) >= longest * WORTH_TELLING]
-    rows = [("", "phase", "foretold", "took", "error")]
+    rows = [("", *heads("phase", "forecast", "took", "error"))]
     rows += [
-        (one.entity or "all", one.phase, shown_time(one.foretold_s), shown_time(one.took_s), f"{one.error:+.0%}")
+        (
+            one.entity or phrase("cli.analysis.all"),
+            one.phase,
+            shown_time(one.foretold_s),
+            shown_time(one.took_s),
+            f"{one.error:+.0%}",
+        )
         for one in shown
     ]
     head = [error_line(one) for one in whole] or [phrase("cli.analysis.unfinished")]
@@ -263,9 +287,9 @@ def sizes(one: Estimate) -> str:
 def size(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
-            return f"{count:.0f} {unit}" if unit in ("B", "kB") else f"{count:.1f} {unit}"
+            return phrase(f"page.size.{unit}", n=f"{count:.0f}" if unit in ("B", "kB") else f"{count:.1f}")
         count /= 1000
-    return f"{count:.1f} TB"
+    return phrase("page.size.TB", n=f"{count:.1f}")
 
 
 def shown_time(seconds: float) -> str:

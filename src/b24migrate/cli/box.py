@@ -18,27 +18,20 @@ from b24migrate.model.errors import Halted
 
 MODULE = "b24migrate.import"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest day that a zip knows: the same files make the same bytes
-box = typer.Typer(help="What goes onto the box itself: its import module.")
+box = typer.Typer()
 
 
 @box.callback()
-def door() -> None:
-    """What goes onto the box itself: its import module."""
+def root() -> None:
+    """The import module for the box."""
 
 
 @box.command("pack")
 def pack(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = Path(f"{MODULE}.zip"),
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE")] = Path(f"{MODULE}.zip"),
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Pack the import module for the box into a zip.
-
-    \b
-    Unpack it in local/modules of the site, then install it there:
-    in the admin pages, or with php install.php. docs/box.md says how.
-    The same version always makes the same file.
-    Exit code 0: written. 4: it cannot be written there.
-    """
+    """Pack the import module for the box into a zip file."""
     fresh = out.with_name(f"{out.name}.new")
     try:
         with zipfile.ZipFile(fresh, "w") as archive:

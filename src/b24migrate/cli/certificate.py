@@ -16,7 +16,7 @@ from b24migrate.model.errors import Stop
 if TYPE_CHECKING:
     from b24migrate.insight.certificate import Made
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 CLASSES = ("verified", "migrated", "failed", "excluded", "impossible")  # each has a name: `cli.certificate.class.…`
 certificate = typer.Typer()
 
@@ -24,16 +24,10 @@ certificate = typer.Typer()
 @certificate.callback(invoke_without_command=True)
 def write(
     context: typer.Context,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = Path("certificate.jsonl"),
+    out: Annotated[Path, typer.Option("--out", metavar="FILE")] = Path("certificate.jsonl"),
     as_json: AsJson = False,
 ) -> None:
-    """Write the certificate: every source id in exactly one class, and one root hash.
-
-    \b
-    It is refused when a sum does not close, and says where.
-    Anybody can re-check the file: b24migrate certificate check FILE
-    Exit code 0: written. 4: the run is incomplete. 5: a sum does not close.
-    """
+    """Write the certificate: every source ID in exactly one class, and one root hash."""
     if context.invoked_subcommand is not None:
         return
     from b24migrate.cli.open_app import looking
@@ -52,15 +46,10 @@ def write(
 @certificate.command("check")
 def check(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
     as_json: AsJson = False,
 ) -> None:
-    """Re-check a certificate from its file alone.
-
-    \b
-    Needs no store, no network and no configuration.
-    Exit code 0: it holds. 2: it is no certificate. 5: it does not hold.
-    """
+    """Check a certificate. Needs only the file."""
     from b24migrate.insight import certificate as certificates
 
     _tell(

@@ -56,32 +56,11 @@ def version(wanted: bool) -> None:
 @app.callback()
 def root(
     context: typer.Context,
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="Configuration; default: b24migrate.toml here.")
-    ] = None,
-    lang: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of the output.")] = "",
-    _version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")
-    ] = False,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE")] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="en|ru")] = "",
+    _version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True)] = False,
 ) -> None:
-    """Move a company from a Bitrix24 Cloud portal to its own Bitrix24 box, and prove that nothing was lost.
-
-    \b
-    First steps:
-      b24migrate demo                     try it on simulated portals
-      b24migrate init                     write a configuration to fill in
-      b24migrate doctor                   check portals, rights and store
-      b24migrate analyze                  what is there, and how long it takes
-      b24migrate fidelity                 what this box does not keep
-      b24migrate run --test-limit 20      a try-out
-      b24migrate run                      everything
-      b24migrate status                   how far it is
-      b24migrate pause, resume            stop for a while, and go on
-      b24migrate errors                   what failed, and what to do
-
-    Exit codes: 0 done and clean, 2 usage or configuration, 3 stopped by a gate or paused, 4 stopped or incomplete
-    because of an error, 5 finished with findings.
-    """
+    """Migrate a company from Bitrix24 Cloud to Bitrix24 On-Premise and account for every record."""
     session: Session = context.obj
     session.config = config
     if lang:

@@ -17,14 +17,8 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="Which shell.", show_choices=True)]) -> None:
-    """Print the completion script of a shell.
-
-    \b
-    In ~/.bashrc:                eval "$(b24migrate completion bash)"
-    In ~/.zshrc, after compinit: eval "$(b24migrate completion zsh)"
-    In ~/.config/fish/config.fish: b24migrate completion fish | source
-    """
+def completion(shell: Annotated[Shell, typer.Argument(show_choices=True)]) -> None:
+    """Print the completion script of a shell."""
     from typer._completion_shared import get_completion_script
 
     typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))

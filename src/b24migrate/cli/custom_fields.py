@@ -17,7 +17,7 @@ from b24migrate.messages.terminal import phrase
 if TYPE_CHECKING:
     from b24migrate.engine.field_map import Compared
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
@@ -32,7 +32,6 @@ class EntityOrCommand(TyperGroup):
 custom_fields = typer.Typer(
     cls=EntityOrCommand,
     no_args_is_help=True,
-    help="Custom fields: compare, choose what becomes what, create. `custom-fields users` creates those of users.",
 )
 custom_fields.command("create")(create)
 
@@ -42,14 +41,11 @@ def diff(
     context: typer.Context,
     entity: Annotated[
         list[str] | None,
-        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+        typer.Option("--entity", metavar="NAME", autocompletion=entities),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the source's custom fields with the target's. Writes nothing.
-
-    What a target that does not tell its fields has is known only after they were created once.
-    """
+    """Compare the custom fields of source and target. Nothing is changed."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import field_map
     from b24migrate.entities import catalog
@@ -84,10 +80,11 @@ def print_diff(found: list[Compared], unread: dict[str, str]) -> None:
 
     out = console()
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for title in ("entity", "field", "label", "type", "on the target", "becomes", ""):
-        table.add_column(title, no_wrap=True)
+    for name in ("entity", "field", "label", "type", "on_target", "becomes"):
+        table.add_column(phrase(f"cli.fields.column.{name}"), no_wrap=True)
+    table.add_column("", no_wrap=True)
     for one in found:
-        kind = f"{one.type}, several" if one.multiple else one.type
+        kind = phrase("cli.fields.several", type=one.type) if one.multiple else one.type
         cells = (one.entity, one.field, one.label, kind, one.on_target, one.mapped_to, one.note)
         table.add_row(*map(Text, cells))
     if found:
@@ -100,11 +97,7 @@ def print_diff(found: list[Compared], unread: dict[str, str]) -> None:
 
 @custom_fields.command("export")
 def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Write every custom field that was read, and the target field it becomes, as CSV.
-
-    Columns: entity, source_field, type, label, target_field, included. Write a code into target_field to use that
-    field of the box (empty: the same code), and "no" into included to leave a field and its values out.
-    """
+    """Write the field map as CSV."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import field_map
     from b24migrate.report import csv_tables
@@ -118,7 +111,7 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
 
 @custom_fields.command("load")
 def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Load an edited CSV. Best before the records are imported: what is there already is not sent again for it."""
+    """Load an edited field map."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import field_map
     from b24migrate.report import csv_tables

@@ -22,20 +22,16 @@ SPEAKERS = "1,2,3"  # whose chats can be read
 def demo(
     context: typer.Context,
     *,
-    users: Annotated[int, typer.Option(min=5, help="Users of the simulated company.")] = 60,
-    groups: Annotated[int, typer.Option(min=0, help="Its groups.")] = 25,
-    chats: Annotated[int, typer.Option(min=0, help="Its chats.")] = 40,
-    messages: Annotated[int, typer.Option(min=0, help="Messages in them.")] = 2000,
-    tasks: Annotated[int, typer.Option(min=0, help="Its tasks.")] = 100,
-    deals: Annotated[int, typer.Option(min=0, help="Its deals; contacts and companies go with them.")] = 150,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the portals running until Ctrl-C.")] = False,
-    serve: Annotated[bool, typer.Option("--serve", help="Leave the dashboard open until Ctrl-C.")] = False,
+    users: Annotated[int, typer.Option(min=5)] = 60,
+    groups: Annotated[int, typer.Option(min=0)] = 25,
+    chats: Annotated[int, typer.Option(min=0)] = 40,
+    messages: Annotated[int, typer.Option(min=0)] = 2000,
+    tasks: Annotated[int, typer.Option(min=0)] = 100,
+    deals: Annotated[int, typer.Option(min=0)] = 150,
+    keep: Annotated[bool, typer.Option("--keep")] = False,
+    serve: Annotated[bool, typer.Option("--serve")] = False,
 ) -> None:
-    """Migrate between two simulated portals, live.
-
-    Takes less than a minute. Touches only the folder demo-out/, which is made anew each time. The link that is printed
-    opens the dashboard.
-    """
+    """Migrate between two simulated portals on this machine."""
     from b24migrate.cli.demo_portals import configuration, portals, prepared, refuse_without_simulator
     from b24migrate.cli.run_plan import conduct, run_plan
     from b24migrate.cli.serve import beside

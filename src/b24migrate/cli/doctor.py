@@ -24,24 +24,19 @@ if TYPE_CHECKING:
 def doctor(
     context: typer.Context,
     *,
-    probe: Annotated[
-        bool, typer.Option("--probe", help="Also show how the source behaves where portals differ (docs/probe.md).")
-    ] = False,
+    probe: Annotated[bool, typer.Option("--probe")] = False,
     box: Annotated[
         bool,
-        typer.Option("--box", help="Also try on the box what it keeps, with records that it deletes again."),
+        typer.Option("--box"),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="With --probe: write the answers as JSON, no personal data."),
+        typer.Option("--out", metavar="FILE"),
     ] = None,
-    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of the output.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    language: Annotated[str, typer.Option("--lang", metavar="en|ru")] = "",
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Check portals, webhooks and store.
-
-    Exit code 0: a run can begin. 3: a secret, a scope or the import module is missing. 4: a portal does not answer.
-    """
+    """Check portals, webhooks and store."""
     from b24migrate.cli.open_app import looking
     from b24migrate.cli.tables import print_checks, print_probe
     from b24migrate.entities.names import language_name

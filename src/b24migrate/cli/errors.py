@@ -11,34 +11,28 @@ import typer
 from b24migrate.cli.completion import codes, streams
 from b24migrate.cli.session import Session
 from b24migrate.messages.terminal import language, phrase, spoken
+from b24migrate.model.records import Json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from b24migrate.insight.causes import Group
+    from b24migrate.insight.chains import Chains
     from b24migrate.messages.pages import Page
 
 Clean = Callable[[str], str]
 INDENT = "    "
-PLACES = 4  # so many streams are named beside a code
+PLACES = 4  # streams named with a code
+CHAINS = 10  # records named that others wait for
 
 
 def errors(
     context: typer.Context,
-    code: Annotated[
-        str, typer.Argument(metavar="[CODE]", help="Explain this code instead.", autocompletion=codes)
-    ] = "",
-    stream: Annotated[
-        str, typer.Option("--stream", metavar="NAME", help="Only this kind of record.", autocompletion=streams)
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    code: Annotated[str, typer.Argument(metavar="[CODE]", autocompletion=codes)] = "",
+    stream: Annotated[str, typer.Option("--stream", metavar="NAME", autocompletion=streams)] = "",
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Show what failed, and what to do about it.
-
-    Grouped by cause, the most frequent first, with an example of each. With a CODE: what it means.
-
-    Examples: b24migrate errors · b24migrate errors --stream users · b24migrate errors DUPLICATE_EMAIL
-    """
+    """Show failures by cause, with fixes."""
     if code:
         explain(code, as_json=as_json)
         return
@@ -46,17 +40,21 @@ def errors(
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
     from b24migrate.insight.causes import causes, grouped
+    from b24migrate.insight.chains import chains
     from b24migrate.messages.safe_text import harmless, harmless_json
     from b24migrate.monitor.logs import masked
 
     session: Session = context.obj
     with looking(session) as app:
-        found = causes(app.context, stream_name(stream, app.context.streams) if stream else "")
+        name = stream_name(stream, app.context.streams) if stream else ""
+        found, chained = causes(app.context, name), chains(app.context, name)
     if as_json:
-        text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
+        told: dict[str, Json] = {"errors": [cause.to_json() for cause in found]}
+        told |= {"chains": [chain.to_json() for chain in chained.chains], "chains_complete": chained.complete}
+        text = json.dumps(told, ensure_ascii=False)
         typer.echo(harmless_json(masked(session.redact(text))))
         return
-    print_groups(grouped(found), console(), lambda text: harmless(masked(session.redact(text))))
+    print_groups(grouped(found), console(), lambda text: harmless(masked(session.redact(text))), chained)
 
 
 def explain(code: str, *, as_json: bool) -> None:
@@ -88,15 +86,16 @@ def print_page(page: Page, out: Console) -> None:
     wrapped(out, link(page, language()), indent=INDENT, style="dim")
 
 
-def print_groups(groups: Sequence[Group], out: Console, clean: Clean) -> None:
+def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None = None) -> None:
     from b24migrate.messages.safe_text import wrapped
 
     wrapped(out, verdict(groups), style="bold" if groups else "green")
     for group in groups:
         out.print()
-        print_group(group, out, clean)
-    if any(not group.waits for group in groups):
+        print_group(group, out, clean, chained)
+    if groups:
         out.print()
+    if any(not group.waits for group in groups):
         wrapped(out, phrase("cli.errors.after"))
 
 
@@ -112,26 +111,55 @@ def verdict(groups: Sequence[Group]) -> str:
     return phrase("cli.errors.waiting", said=said, count=number(waiting)) if waiting else said
 
 
-def print_group(group: Group, out: Console, clean: Clean) -> None:
+def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None = None) -> None:
+    """The code and its title, then labelled lines: where, an example, which records to fix first, and how."""
     from rich.markup import escape
 
     from b24migrate.cli.lanes import number
     from b24migrate.cli.progress import shortened
-    from b24migrate.messages.pages import link
+    from b24migrate.insight.chains import CODE
+    from b24migrate.messages.pages import UNKNOWN
     from b24migrate.messages.safe_text import wrapped
 
     first = group.causes[0]
     colour = "yellow" if group.waits else "red"
     again = " " + phrase("cli.errors.again") if group.waits else ""
     code = escape(clean(group.code)) or phrase("cli.errors.no_code")
-    out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{code}[/]{again}")
-    wrapped(out, where(group), indent=INDENT)
-    wrapped(out, group.page.cause, indent=INDENT)
+    title = "" if group.page is UNKNOWN else f": {escape(spoken(group.page.title))}"
+    out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{code}[/]{title}{again}")
     example = phrase("cli.errors.example", place=first.place, id=first.example, message=first.message)
-    wrapped(out, shortened(clean(example if first.example else spoken(first.message))), indent=INDENT, style="dim")
-    for fix in group.fixes:
-        wrapped(out, fix, indent=INDENT, first="→ ")
-    wrapped(out, link(group.page, language()), indent=INDENT, style="dim")
+    told = [("where", where(group)), ("example", clean(example if first.example else spoken(first.message)))]
+    if chained is not None and chained.chains and group.code == CODE and not group.waits:
+        told += [("first", line) for line in first_lines(chained, clean)]
+    told += [("fix", fix) for fix in group.fixes]
+    labels = {name: phrase(f"cli.errors.label.{name}") for name in ("where", "example", "first", "fix")}
+    width = max(map(len, labels.values())) + 2
+    before = ""
+    for name, text in told:
+        label = "" if name == before else labels[name]
+        shown = text if name == "fix" else shortened(text)
+        wrapped(out, shown, indent=INDENT, first=label.ljust(width), style="dim" if name == "example" else "")
+        before = name
+
+
+def first_lines(chained: Chains, clean: Clean) -> list[str]:
+    """How many failures follow from how few records, and which these are."""
+    shown = chained.chains[:CHAINS]
+    told = [follow_line(chained)]
+    told += [
+        clean(phrase("cli.errors.chain", count=one.records, place=one.stream, id=one.id, message=one.message))
+        for one in shown
+    ]
+    left = len(chained.chains) - len(shown)
+    return [*told, phrase("cli.errors.more_chains", count=left)] if left else told
+
+
+def follow_line(chained: Chains) -> str:
+    """Also for the end of a run, and for `status`."""
+    from b24migrate.cli.lanes import number
+
+    key = "cli.errors.follow" if chained.complete else "cli.errors.follow_least"
+    return phrase(key, records=number(chained.records), count=len(chained.chains))
 
 
 def where(group: Group) -> str:
@@ -140,4 +168,4 @@ def where(group: Group) -> str:
     named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
     left = len(group.causes) - len(named)
     more = [phrase("cli.errors.more_places", count=left)] if left else []
-    return phrase("cli.errors.where", names=", ".join([*named, *more]))
+    return ", ".join([*named, *more])

@@ -19,24 +19,16 @@ if TYPE_CHECKING:
     from b24migrate.messages import Words
 
 YES = frozenset({"y", "yes", "д", "да"})
-AcceptFidelity = Annotated[
-    bool, typer.Option("--accept-fidelity", help="Accept what the target does not keep (see fidelity).")
-]
+AcceptFidelity = Annotated[bool, typer.Option("--accept-fidelity")]
 
 
 def fidelity(
     context: typer.Context,
-    accept: Annotated[bool, typer.Option("--accept", help="Accept the list, so that a run may begin.")] = False,
-    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Of the list.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    accept: Annotated[bool, typer.Option("--accept")] = False,
+    language: Annotated[str, typer.Option("--lang", metavar="en|ru")] = "",
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """List what this target does not keep.
-
-    Per entity and field: lost, approximated or transformed, why, and how many records of this source it touches.
-    What is read by now is counted exactly; before that the number is that of the analysis or the inventory.
-
-    Exit code 0: everything is kept, or the list is accepted. 3: a run wants it accepted first.
-    """
+    """List what the target does not keep."""
     from b24migrate.cli.exit_codes import CLEAN, GATE
     from b24migrate.cli.open_app import looking
     from b24migrate.engine.doctor import wait_for_limits

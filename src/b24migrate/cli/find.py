@@ -10,25 +10,18 @@ import typer
 from b24migrate.cli.completion import streams
 from b24migrate.cli.session import Session
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 PATIENCE_S = 20.0  # a person waits longer for a whole answer than a page does for a part of it
 
 
 def find(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="An id, an e-mail, or words of a title.")],
-    stream: Annotated[
-        str, typer.Option("--stream", metavar="NAME", help="Only this kind of record.", autocompletion=streams)
-    ] = "",
-    after: Annotated[str, typer.Option("--after", metavar="PLACE", help="Go on from here.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT")],
+    stream: Annotated[str, typer.Option("--stream", metavar="NAME", autocompletion=streams)] = "",
+    after: Annotated[str, typer.Option("--after", metavar="PLACE")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Find records by id, by e-mail, or by words of their title.
-
-    Exact matches come first. Titles are looked at one after another, for some seconds; --after goes on.
-
-    Examples: b24migrate find 4711 · b24migrate find anna@company.example · b24migrate find "договор поставки"
-    """
+    """Find records by ID, email or title."""
     from b24migrate.cli.open_app import looking
     from b24migrate.cli.record_view import print_hits
     from b24migrate.cli.tables import console

@@ -15,13 +15,10 @@ PUBLIC = 0o644  # another user's exporter reads it; it has numbers only
 
 def metrics(
     context: typer.Context,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON: name, labels and value of each.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Print the metrics in the text format of Prometheus.
-
-    With --out the file appears whole, as a node exporter's textfile directory needs it.
-    """
+    """Print metrics in the text format of Prometheus."""
     from b24migrate.cli.doctor import write
     from b24migrate.cli.open_app import looking
     from b24migrate.insight.status import figures

@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
 def pause(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Pause the run that is under way, from any terminal.
-
-    Whoever works on it finishes the jobs he is in and takes no other: `run` then ends with exit code 3, workers and
-    functions wait. Nothing is lost or doubled; `b24migrate resume` goes on.
-    """
+    """Pause the current run, from any terminal."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import plan
 
@@ -48,11 +44,7 @@ def resume(
     metrics_port: Port = None,
     full: Full = False,
 ) -> None:
-    """Go on with the run that is paused or has stopped.
-
-    With the same entities, phases and test limit, whatever they are; a run that was begun with --full needs it again.
-    Shows and ends like `run`.
-    """
+    """Continue a paused or stopped run."""
     from b24migrate.cli.run_plan import conduct, told
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:

@@ -10,14 +10,11 @@ import typer
 from b24migrate.cli.session import Session
 from b24migrate.messages.terminal import phrase
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 
 
 def places(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the places inside workflow templates that keep ids of the source.
-
-    Such a template is imported switched off: mend the places on the box, then switch it on.
-    """
+    """List source IDs that are left in workflow templates."""
     from b24migrate.cli.open_app import looking
     from b24migrate.messages.safe_text import harmless
     from b24migrate.ports import UNRESOLVED

@@ -12,26 +12,17 @@ from b24migrate.cli.session import Session
 from b24migrate.messages import terminal
 from b24migrate.messages.terminal import phrase
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 
 
 def report(
     context: typer.Context,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write it to.")] = Path("report"),
-    language: Annotated[str, typer.Option("--language", metavar="en|ru", help="Of the page.")] = "",
-    force: Annotated[
-        bool, typer.Option("--force", help="Also over files that have the names of ours and are none.")
-    ] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR")] = Path("report"),
+    language: Annotated[str, typer.Option("--language", metavar="en|ru")] = "",
+    force: Annotated[bool, typer.Option("--force")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report: one page to read, print and sign, and a table for each long list.
-
-    \b
-    DIR/report.html stands on its own: no script, no request to anywhere.
-    DIR/*.csv have every row: failed records, findings, links, timing and more.
-    It can be made before, during and after a run; other files in DIR stay.
-    Exit code 0: written. 2: it cannot be written there.
-    """
+    """Write the report: one page to print and sign, with CSV tables."""
     from b24migrate.cli.open_app import looking
     from b24migrate.entities.names import language_name
     from b24migrate.report import Request, make

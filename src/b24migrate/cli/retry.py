@@ -15,24 +15,19 @@ if TYPE_CHECKING:
     from b24migrate.app import App
     from b24migrate.engine.run import RunResult
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 
 
 def retry(
     context: typer.Context,
     entity: Annotated[
         list[str] | None,
-        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+        typer.Option("--entity", metavar="NAME", autocompletion=entities),
     ] = None,
-    code: Annotated[
-        str, typer.Option("--code", help="Only what failed with this code (see errors).", autocompletion=codes)
-    ] = "",
+    code: Annotated[str, typer.Option("--code", autocompletion=codes)] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Try again what failed: records, files and dead letters.
-
-    Examples: b24migrate retry · b24migrate retry --entity users --code DUPLICATE_EMAIL
-    """
+    """Retry failed records, files and jobs."""
     from b24migrate.cli.run_plan import conduct
     from b24migrate.entities import catalog
     from b24migrate.entities.names import entity_name

@@ -10,16 +10,14 @@ from b24migrate.cli.completion import entities, mini_tasks, phases
 from b24migrate.cli.fidelity import AcceptFidelity
 from b24migrate.cli.session import Session
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout: the status, exit_code and message.")]
-Limit = Annotated[
-    int | None, typer.Option("--test-limit", min=0, metavar="N", help="Only the first N records of each kind.")
-]
+AsJson = Annotated[bool, typer.Option("--json")]
+Limit = Annotated[int | None, typer.Option("--test-limit", min=0, metavar="N")]
 Port = Annotated[
     int | None,
-    typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics on 127.0.0.1:P meanwhile."),
+    typer.Option("--metrics-port", min=0, max=65535, metavar="P"),
 ]
-Full = Annotated[bool, typer.Option("--full", help="Verify every record instead of a sample.")]
-One = Annotated[str, typer.Argument(metavar="ENTITY", help="users, groups, chats …", autocompletion=entities)]
+Full = Annotated[bool, typer.Option("--full")]
+One = Annotated[str, typer.Argument(metavar="ENTITY", autocompletion=entities)]
 
 
 def run(
@@ -27,11 +25,11 @@ def run(
     *,
     entity: Annotated[
         list[str] | None,
-        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+        typer.Option("--entity", metavar="NAME", autocompletion=entities),
     ] = None,
     phase: Annotated[
         list[str] | None,
-        typer.Option("--phase", metavar="NAME", help="Only this phase; may be repeated.", autocompletion=phases),
+        typer.Option("--phase", metavar="NAME", autocompletion=phases),
     ] = None,
     test_limit: Limit = None,
     as_json: AsJson = False,
@@ -39,16 +37,7 @@ def run(
     full: Full = False,
     accept_fidelity: AcceptFidelity = False,
 ) -> None:
-    """Migrate: read, import, verify.
-
-    Everything, or the named entities. Interrupted at any moment, the same command goes on where it stopped; nothing
-    is lost or doubled. Where the target does not keep everything, it asks first (see `b24migrate fidelity`).
-
-    Examples: b24migrate run · b24migrate run --test-limit 20 · b24migrate run --entity users --entity groups
-
-    Exit code 0: done and clean. 3: a gate is closed, or it was paused. 4: stopped by an error. 5: finished with
-    findings.
-    """
+    """Migrate: read, import, verify."""
     _conduct(
         context,
         entity or [],
@@ -65,18 +54,13 @@ def do(
     context: typer.Context,
     task: Annotated[
         str,
-        typer.Argument(
-            metavar="MINI-TASK", help="Such as groups-get or users-custom-fields-set.", autocompletion=mini_tasks
-        ),
+        typer.Argument(metavar="MINI-TASK", autocompletion=mini_tasks),
     ],
     test_limit: Limit = None,
     as_json: AsJson = False,
     full: Full = False,
 ) -> None:
-    """Do one mini-task by its name: ENTITY-PHASE.
-
-    Phases: custom-fields-get, custom-fields-set, get, set, verify. Example: b24migrate do groups-get
-    """
+    """Run one step by its name: ENTITY-PHASE."""
     from b24migrate.entities import catalog
     from b24migrate.entities.names import mini_task
 
@@ -85,25 +69,22 @@ def do(
 
 
 def get(context: typer.Context, entity: One, test_limit: Limit = None, as_json: AsJson = False) -> None:
-    """Read an entity from the source into the store. Example: b24migrate get groups"""
+    """Read an entity from the source into the store."""
     _conduct(context, [entity], ("get",), as_json=as_json, test_limit=test_limit)
 
 
 def set_(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
-    """Import what was read of an entity into the target. Example: b24migrate set groups"""
+    """Import the saved copy of an entity into the target."""
     _conduct(context, [entity], ("set",), as_json=as_json)
 
 
 def verify(context: typer.Context, entity: One, as_json: AsJson = False, full: Full = False) -> None:
-    """Compare an entity on the target with the source. Example: b24migrate verify groups --full"""
+    """Compare an entity on the target with the source."""
     _conduct(context, [entity], ("verify",), as_json=as_json, full=full)
 
 
 def custom_fields(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
-    """Create an entity's custom fields on the target.
-
-    Those that it lacks; the others are linked. Example: b24migrate custom-fields users
-    """
+    """Create the custom fields of an entity on the target."""
     _conduct(context, [entity], ("custom-fields-get", "custom-fields-set"), as_json=as_json)
 
 

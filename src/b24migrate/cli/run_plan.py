@@ -51,7 +51,8 @@ def conduct(
             app.gate.consent = consent(given=accept_fidelity, silent=as_json)
             try:
                 ended = act(app, _ticker(app, shown))
-                foretold = _foretold(app) if ended else ""
+                forecast = _forecast_line(app) if ended else ""
+                chain = _chain_line(app) if ended and not as_json else ""
                 _count_what_is_not_kept(app)
             finally:
                 status = _status(app)
@@ -67,9 +68,9 @@ def conduct(
     if as_json:
         _print_json(status, code, said)
     else:
-        print_summary(status, code, said)
-        if foretold:
-            typer.echo(foretold)
+        print_summary(status, code, said, chain)
+        if forecast:
+            typer.echo(forecast)
     return code
 
 
@@ -166,8 +167,17 @@ def _scraped(app: App, port: int | None) -> Iterator[None]:
         stop()
 
 
-def _foretold(app: App) -> str:
-    """How near the forecast was, where there was one and the run is at its end."""
+def _chain_line(app: App) -> str:
+    """How many failures follow from a few records."""
+    from b24migrate.cli.errors import follow_line
+    from b24migrate.insight.chains import chains
+
+    found = chains(app.context)
+    return follow_line(found) if found.chains else ""
+
+
+def _forecast_line(app: App) -> str:
+    """How near the forecast was, if there was one and the run has finished."""
     from b24migrate.cli.analyze_tables import error_line
     from b24migrate.insight.forecast import whole_run
 

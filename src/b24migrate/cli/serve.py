@@ -28,31 +28,23 @@ HOST, PORT = "127.0.0.1", 8724
 def serve(
     context: typer.Context,
     *,
-    host: Annotated[str, typer.Option(help="Where to listen; the default is this machine only.")] = HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    host: Annotated[str, typer.Option()] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = PORT,
     token: Annotated[
         str,
-        typer.Option(
-            metavar="env:NAME|file:PATH", help="Where the token is kept; without it one is made for this start."
-        ),
+        typer.Option(metavar="env:NAME|file:PATH"),
     ] = "",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A name that a proxy calls us by; may be repeated."),
+        typer.Option("--allow-host", metavar="NAME"),
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="Where that proxy connects from; default: this machine. Repeatable."),
+        typer.Option(metavar="ADDRESS"),
     ] = None,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = False,
+    show: Annotated[bool, typer.Option("--open/--no-open")] = False,
 ) -> None:
-    """Show the migration in a browser, live, until Ctrl-C.
-
-    \b
-    Start, pause, resume and retry from the page; what is started there goes on
-    when this ends. The link that is printed carries the token; who has no token
-    sees nothing.
-    """
+    """Open the dashboard: the live migration in a browser, until Ctrl-C."""
     from b24migrate.web.auth import Doors, network
 
     session: Session = context.obj

@@ -11,24 +11,17 @@ from b24migrate.cli.completion import streams
 from b24migrate.cli.session import Session
 from b24migrate.messages import say
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 
 
 def show(
     context: typer.Context,
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="Which kind of record.", autocompletion=streams)],
-    source_id: Annotated[
-        str, typer.Argument(metavar="ID", help="Its id on the source; of what belongs to another PARENT:ID.")
-    ],
-    stored: Annotated[bool, typer.Option("--stored", help="Ask no portal; show what the store knows.")] = False,
+    stream: Annotated[str, typer.Argument(metavar="STREAM", autocompletion=streams)],
+    source_id: Annotated[str, typer.Argument(metavar="ID")],
+    stored: Annotated[bool, typer.Option("--stored")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one record: source, staged and target side by side.
-
-    Both portals are asked what they have now; nothing is written. Each field is judged as `verify` does.
-
-    Examples: b24migrate show users 12 · b24migrate show chat_messages 5:112
-    """
+    """Show one record: source, saved copy and target, field by field."""
     from b24migrate.cli.open_app import looking
     from b24migrate.cli.record_view import print_record
     from b24migrate.cli.tables import console

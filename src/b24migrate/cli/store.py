@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from b24migrate.stores.copy import Moved
 
 DIGITS = 16  # of a digest are enough for a person
-store = typer.Typer(no_args_is_help=True, help="The store: copy it to another place.")
+store = typer.Typer(no_args_is_help=True)
 
 
 @store.callback()
@@ -27,18 +27,11 @@ def root() -> None:
 @store.command("copy")
 def copy(
     context: typer.Context,
-    origin: Annotated[str, typer.Argument(metavar="FROM", help="Address of a store, as in store.url.")],
-    to: Annotated[str, typer.Argument(metavar="TO", help="Where it shall go; nothing may be there yet.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    origin: Annotated[str, typer.Argument(metavar="FROM")],
+    to: Annotated[str, typer.Argument(metavar="TO")],
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Copy a store with everything in it, and compare both.
-
-    \b
-    Example: b24migrate store copy sqlite:///b24migrate.db azure://ACCOUNT
-    End the run and its workers first. FROM is only read. An interrupted
-    copy is continued by the same command.
-    Exit code 0: both are equal. 4: stopped. 5: they differ.
-    """
+    """Copy a store and compare both."""
     from b24migrate.app import copy_store
     from b24migrate.cli.signals import interruptible
 

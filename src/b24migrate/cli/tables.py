@@ -43,13 +43,16 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
-def print_summary(status: Mapping[str, Json], code: int, message: str) -> None:
+def print_summary(status: Mapping[str, Json], code: int, message: str, chain: str = "") -> None:
+    """The table and its notes, how it ended, and what to do. `chain`: which failures follow from others."""
     from rich.text import Text
 
     out = console()
     print_status(status, out, notes=NOTES_OF_EACH)
     words, colour = ENDINGS[code]
     wrapped(out, Text.assemble((spoken(words), colour), f" {harmless(message)}" if message else ""))
+    if chain:
+        wrapped(out, chain)
     if code in NEXT:
         wrapped(out, NEXT[code])
 

@@ -35,28 +35,16 @@ def undo(
     *,
     entity: Annotated[
         list[str] | None,
-        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+        typer.Option("--entity", metavar="NAME", autocompletion=entities),
     ] = None,
-    run: Annotated[str, typer.Option("--run", metavar="RUN", help="Only what this run imported.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write what is kept, and why, as CSV.")
-    ] = None,
-    same_box: Annotated[
-        bool, typer.Option("--same-box", help="The target is the same box under another address.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    run: Annotated[str, typer.Option("--run", metavar="RUN")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    yes: Annotated[bool, typer.Option("--yes")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
+    same_box: Annotated[bool, typer.Option("--same-box")] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Take imports back: delete on the target what was imported.
-
-    First it says what would be done, then it asks. What people changed since, and what others depend on, is kept
-    and listed; records that the target had before are never touched. Afterwards `b24migrate run` imports anew.
-
-    Examples: b24migrate undo --dry-run · b24migrate undo --entity groups · b24migrate undo --yes --out kept.csv
-
-    Exit code 0: all of it is gone, or it was a rehearsal. 3: not confirmed. 4: stopped. 5: some records are kept.
-    """
+    """Undo the import: delete imported records from the target."""
     from b24migrate.cli.open_app import looking
     from b24migrate.entities import catalog
     from b24migrate.entities.names import entity_name

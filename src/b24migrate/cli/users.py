@@ -13,20 +13,17 @@ from b24migrate.messages.terminal import phrase
 if TYPE_CHECKING:
     pass
 
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json")]
 
 
-users = typer.Typer(no_args_is_help=True, help="The map of users: write it out, edit it, load it again.")
+users = typer.Typer(no_args_is_help=True)
 
 
 @users.command("export")
 def export(
     context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
 ) -> None:
-    """Write every user that was read, and the target user it became, as CSV.
-
-    Columns: source_id, email, name, target_id. Fill in target_id to link a user to one that the box already has.
-    """
+    """Write the user map as CSV."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import user_map
     from b24migrate.report import csv_tables
@@ -42,7 +39,7 @@ def export(
 def load(
     context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
 ) -> None:
-    """Load an edited CSV: users with a target_id are linked to that user of the box and not sent."""
+    """Load an edited user map: users with a target_id are linked to that user."""
     from b24migrate.cli.open_app import looking
     from b24migrate.engine import user_map
     from b24migrate.report import csv_tables

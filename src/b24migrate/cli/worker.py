@@ -18,16 +18,10 @@ LOOK_S = 1.0
 
 def worker(
     context: typer.Context,
-    once: Annotated[bool, typer.Option("--once", help="End when the present run is at its end.")] = False,
-    metrics_port: Annotated[
-        int | None, typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics meanwhile.")
-    ] = None,
+    once: Annotated[bool, typer.Option("--once")] = False,
+    metrics_port: Annotated[int | None, typer.Option("--metrics-port", min=0, max=65535, metavar="P")] = None,
 ) -> None:
-    """Help with the run that is under way.
-
-    Takes its jobs from the queue, beside the process that started it. Start as many as you like.
-    Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
-    """
+    """Help with the current run."""
     from b24migrate.app import open_app
     from b24migrate.cli.open_app import Current
     from b24migrate.cli.run_plan import served

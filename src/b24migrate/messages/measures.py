@@ -16,9 +16,9 @@ def number(value: float) -> str:
     return f"{round(value):,}".replace(",", NARROW_SPACE)
 
 
-def percent(share: float) -> str:
-    """Rounded down: nothing is 100 % that is not done."""
-    return f"{int(max(0.0, min(1.0, share)) * 100 + 1e-9)}{NARROW_SPACE}%"
+def percent(words: Words, share: float) -> str:
+    """Rounded down: unfinished work is never 100%."""
+    return words("page.percent", number=int(max(0.0, min(1.0, share)) * 100 + 1e-9))
 
 
 def duration(words: Words, spent_s: float) -> str:
@@ -37,7 +37,7 @@ def duration(words: Words, spent_s: float) -> str:
 
 
 def about(words: Words, left_s: float) -> str:
-    """Not more exact than anybody can know: whole minutes, then tens of them, then hours."""
+    """As exact as a forecast can be: whole minutes, then tens of them, then hours."""
     if left_s < MINUTE:
         return words("status.time.moment")
     step = (

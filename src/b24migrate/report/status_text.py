@@ -117,10 +117,10 @@ def _progress(words: Words, seen: Overview) -> Iterator[str]:
         yield words("status.progress.done", time=duration(words, seen.now.spent_s))
     elif told.left_s is None:
         key = "unknown" if verdict in UNDER_WAY else "not_running"
-        yield words(f"status.progress.{key}", percent=percent(told.share))
+        yield words(f"status.progress.{key}", percent=percent(words, told.share))
     else:
         key = "pace" if told.left_basis == "pace" else "forecast"
-        places = {"percent": percent(told.share), "time": about(words, told.left_s)}
+        places = {"percent": percent(words, told.share), "time": about(words, told.left_s)}
         places |= {"window": duration(words, told.window_s)}
         yield words(f"status.progress.{key}", **places)
     if told.read or told.imported:

@@ -23,9 +23,9 @@ final class Selftest
     private const LONGEST = 120;
     /** Sentences without values: one that was accepted need not be accepted again after the next self-test. */
     private const REASONS = [
-        'lost' => 'In its self-test this box kept nothing of what was sent.',
-        'approximated' => 'In its self-test this box kept something else than what was sent.',
-        'refused' => 'In its self-test this box refused such a record.',
+        'lost' => 'In the self-test this box kept nothing of the value.',
+        'approximated' => 'In the self-test this box kept a different value.',
+        'refused' => 'In the self-test this box refused the record.',
     ];
 
     /** @var array<string, string> what was made, by sample */

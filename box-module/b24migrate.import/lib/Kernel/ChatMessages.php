@@ -15,10 +15,10 @@ final class ChatMessages extends Gateway
 {
     protected const TABLE = MessageTable::class;
     protected const LOSSES = [
-        'reactions' => 'The source tells how many people reacted; the box keeps who did, and cannot be told.',
+        'reactions' => 'The source reports only the number of reactions; the box needs their authors.',
     ];
     protected const APPROXIMATIONS = [
-        'params' => 'Values arrive as texts of at most 100 characters; keyboards and menus of bots do not arrive.',
+        'params' => 'Values become texts of at most 100 characters. Keyboards and menus of bots are not migrated.',
     ];
     protected const FIELDS = [
         'id' => 'chat_id',

@@ -30,7 +30,7 @@ final class Groups extends Gateway
     /** That the dates of a project are cleared by false is to be checked on a real box. */
     protected const FILLED = ['DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY'];
     protected const APPROXIMATIONS = [
-        'TYPE' => 'A collab becomes a group or a project: the box makes collabs only with all that belongs to them.',
+        'TYPE' => 'A collab becomes a group or a project: the box creates collabs only with all of their data.',
     ];
     /** Of the module socialnetwork; under the same name the module notes what it was. */
     private const NAMES_CHECKED = 'check_group_name_enable';

@@ -16,7 +16,7 @@ final class Users extends Gateway
 {
     protected const TABLE = UserTable::class;
     protected const LOSSES = [
-        'WORK_LOGO' => 'The logo of a company is a picture that no method of the source gives away.',
+        'WORK_LOGO' => 'Company logos are not migrated: no method of the source returns them.',
     ];
 
     /**
@@ -52,7 +52,7 @@ final class Users extends Gateway
     public function approximations(): array
     {
         return Loader::includeModule('extranet') ? [] : [
-            'USER_TYPE' => 'The box has no module extranet: guests arrive as users who belong to no group.',
+            'USER_TYPE' => 'The box has no extranet module: guests become users without groups.',
         ];
     }
 

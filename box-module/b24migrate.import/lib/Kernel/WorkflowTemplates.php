@@ -9,15 +9,14 @@ use Bitrix\Bizproc\Workflow\Template\Entity\WorkflowTemplateTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Templates of workflows. They arrive switched off: otherwise they would start on what is imported after them. */
+/** Workflow templates. They are imported with autorun off: otherwise they would start on records imported later. */
 final class WorkflowTemplates extends Gateway
 {
     private const TREES = ['TEMPLATE', 'PARAMETERS', 'VARIABLES', 'CONSTANTS'];
     private const NEVER = 0;
     protected const TABLE = WorkflowTemplateTable::class;
     protected const LOSSES = [
-        'AUTO_EXECUTE' => 'Templates arrive with their automatic start off; an administrator switches it on '
-            . 'in the designer when the migration is over.',
+        'AUTO_EXECUTE' => 'Templates are imported with autorun off. Turn it on in the designer after the migration.',
     ];
     protected const FIELDS = [
         'text' => 'MODULE_ID ENTITY DOCUMENT_TYPE NAME DESCRIPTION',
