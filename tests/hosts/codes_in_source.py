@@ -16,7 +16,7 @@ KEYWORDS = {"code", "error_code", "natural_code"}
 DEFINITIONS = {"Field", "Stream"}  # there `code` is a field's, no error's
 # which argument of whom is a code
 PLACES = {"of_code": 0, "Failure": 0, "Fault": 0, "_refused": 1, "Settled": 3, "obituary": 2}
-ANYWHERE = {"_failed"}
+ANYWHERE = {"_fail", "_failed_outcome"}
 GATES = {"GateUnmet", "Unmet"}
 
 
