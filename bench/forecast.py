@@ -4,7 +4,7 @@ them with either way of billing."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.figures import Figure, at_most
 from bench.processes import box, foretold, portal
@@ -37,21 +37,38 @@ CRM: dict[str, object] = {
 PEOPLE: dict[str, object] = {**LITTLE, "users": 2_000, "cost": "user.get=30,crm.item.list=2"}
 
 
-def measured(quick: bool) -> Iterator[Figure]:
-    """The clock runs as fast as our own computing, which it makes as much longer, stays a small part."""
-    yield from _portal("files and talk", TALK, speed=2, box_s=0.1)
-    for billing, who_pays in (("batch", "batch pays"), ("inner", "methods pay")):
-        if not quick:
-            yield from _portal(f"a large CRM, {who_pays}", CRM, speed=4, box_s=0.1, billing=billing)
-        yield from _portal(f"many people, a slow method, {who_pays}", PEOPLE, speed=12, box_s=0.02, billing=billing)
+class Case(NamedTuple):
+    """The speed is the fastest at which our own computing, which it makes as much longer, stays a small part."""
+
+    what: str
+    company: dict[str, object]
+    speed: float
+    box_s: float
+    billing: str = "batch"
+    quick: bool = True
 
 
-def _portal(
-    what: str, company: dict[str, object], *, speed: float, box_s: float, billing: str = "batch"
-) -> list[Figure]:
-    with box(speed=speed, latency=box_s) as target, portal(speed=speed, billing=billing, **company) as source:
+CASES = (
+    Case("files and talk", TALK, 2, 0.1),
+    Case("a large CRM, batch pays", CRM, 4, 0.1, quick=False),
+    Case("many people, a slow method, batch pays", PEOPLE, 12, 0.02),
+    Case("a large CRM, methods pay", CRM, 4, 0.1, "inner", quick=False),
+    Case("many people, a slow method, methods pay", PEOPLE, 12, 0.02, "inner"),
+)
+
+
+def measured(quick: bool, only: str = "") -> Iterator[Figure]:
+    """`only`: of the portals whose names have these words."""
+    for case in CASES:
+        if only in case.what and (case.quick or not quick or only):
+            yield from _compare(case)
+
+
+def _compare(case: Case) -> list[Figure]:
+    speed, box_s, company = case.speed, case.box_s, case.company
+    with box(speed=speed, latency=box_s) as target, portal(speed=speed, billing=case.billing, **company) as source:
         said = foretold(source, target, speed=speed, share=SHARE)
-    figures = [_figure(what, said, "get", "reading of all"), _figure(what, said, "run", "the whole run")]
+    figures = [_figure(case.what, said, "get", "reading of all"), _figure(case.what, said, "run", "the whole run")]
     return figures if company is not TALK else [*figures, _enterprise(company, said, speed=speed, box_s=box_s)]
 
 

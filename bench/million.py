@@ -206,7 +206,7 @@ def remembered(opened: Opened, records: int, clock: Clock) -> None:
     for number in range(history.MOST):
         at = clock.now() - timedelta(seconds=history.STEP_S * (history.MOST - number))
         so_far = records * number // history.MOST
-        point = Point(history.cut(at), so_far, so_far // 2, so_far // 4, 10, 1.5 * number)
+        point = Point(history.moment_key(at), so_far, so_far // 2, so_far // 4, 10, 1.5 * number)
         history.keep(
             opened.store, history.Moment(point, "r", number / history.MOST, float(so_far), "records", f"{number:x}")
         )

@@ -12,8 +12,8 @@ from typing import Any
 from b24migrate.app import App, open_app
 from b24migrate.clock import FastClock
 from b24migrate.config import load
-from b24migrate.insight.forecast import Limits, Meter, compared, survey
-from b24migrate.insight.forecast.compare import ALL
+from b24migrate.insight.forecast import Limits, Meter, compare_forecast, survey
+from b24migrate.insight.forecast.estimate import ALL
 from bench.clients.meter import say
 from bench.clients.ours import configured
 
@@ -31,7 +31,7 @@ def main(options: dict[str, Any]) -> None:
         took_s = clock.monotonic() - began
         if ended.exit_code not in (0, 5):
             raise SystemExit(f"the run ended with {ended.exit_code}: {ended.message}")
-        found = [one.to_json() for one in compared(app.context.store)]
+        found = [one.to_json() for one in compare_forecast(app.context.store)]
     say(**told, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
 
 

@@ -27,7 +27,7 @@ from b24migrate.engine.redirects import note_redirects
 from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
 from b24migrate.insight.fidelity.check import Gate
-from b24migrate.insight.forecast.target_pace import Paces
+from b24migrate.insight.forecast.meter import PaceRecorder
 from b24migrate.insight.status import HistoryWriter
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.events import Event, Observer, PortalBack, PortalDown, Waited
@@ -83,7 +83,7 @@ def open_app(
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         refuse_half(opened.store, settings.store.url)
-        paces = Paces(opened.store, {entity.name: entity.wire for entity in known.entities})
+        paces = PaceRecorder(opened.store, {entity.name: entity.wire for entity in known.entities})
         observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock), paces)
         observers = (*observers, note_redirects(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))

@@ -18,13 +18,13 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.worker import LOOK_S
 from b24migrate.model.errors import MigrationError, Stop
-from b24migrate.monitor.functions_log import lines, logged, quieten, say
+from b24migrate.monitor.functions_log import log_bugs, log_line, log_stream, quiet_libraries
 from b24migrate.monitor.logs import log
 
 Open = Callable[[], AbstractContextManager[App]]
 
 
-class AtWork(NamedTuple):
+class ActiveRun(NamedTuple):
     """A run that is under way, and what it takes to work on it."""
 
     app: App
@@ -34,7 +34,7 @@ class AtWork(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class _Held:
+class _Opened:
     app: App
     closing: ExitStack
     users: int = 0
@@ -42,30 +42,30 @@ class _Held:
     conductors: dict[str, Conductor] = field(default_factory=dict)  # by run: its threads do not get in each other's way
 
 
-class Keeper:
+class AppCache:
     def __init__(self, opens: Open) -> None:
         self._opens = opens
         self._lock = Lock()
-        self._held: _Held | None = None
+        self._held: _Opened | None = None
 
     @contextmanager
     def app(self, *, fresh: bool = False) -> Iterator[App]:
         """Raises BadConfiguration or Halted when it cannot be opened. After a Stop within the block the next one gets
         another; so does this one, if it asks for a fresh one."""
-        with self._using(fresh=fresh) as held:
+        with self._use(fresh=fresh) as held:
             yield held.app
 
     @contextmanager
-    def at_work(self) -> Iterator[AtWork | App]:
+    def active_run(self) -> Iterator[ActiveRun | App]:
         """Only the application when no run is under way, or the one that was has stopped or is paused."""
         while True:
-            with self._using() as held:
+            with self._use() as held:
                 run = plan.current(held.app.context.store)
                 if run is None or not run.under_way:
                     yield held.app
                     return
                 if held.app.runner.current.id in ("", run.id):
-                    yield self._attending(held, run)
+                    yield self._attend(held, run)
                     return
                 self._retire(held)  # what it remembers is of another run
 
@@ -76,8 +76,8 @@ class Keeper:
             self._retire(held)
 
     @contextmanager
-    def _using(self, *, fresh: bool = False) -> Iterator[_Held]:
-        held = self._taken(fresh)
+    def _use(self, *, fresh: bool = False) -> Iterator[_Opened]:
+        held = self._take(fresh)
         try:
             yield held
         except Stop:
@@ -86,25 +86,25 @@ class Keeper:
         finally:
             self._leave(held)
 
-    def _taken(self, fresh: bool) -> _Held:
+    def _take(self, fresh: bool) -> _Opened:
         if fresh:
             self.close()
         with self._lock:  # whoever comes while it is being opened needs the same
             if self._held is None:
                 closing = ExitStack()
-                self._held = _Held(closing.enter_context(self._opens()), closing)
+                self._held = _Opened(closing.enter_context(self._opens()), closing)
             self._held.users += 1
             return self._held
 
-    def _attending(self, held: _Held, run: Run) -> AtWork:
+    def _attend(self, held: _Opened, run: Run) -> ActiveRun:
         app = held.app
         joined = app.runner.join(run)
-        keep_bug = logged(app.settings.redactor.redact)
-        context = replace(joined, leaving=dismissed(joined, run), keep_bug=keep_bug)
+        keep_bug = log_bugs(app.settings.redactor.redact)
+        context = replace(joined, leaving=dismissal_check(joined, run), keep_bug=keep_bug)
         conductor = held.conductors.get(run.id) or held.conductors.setdefault(run.id, app.runner.conductor(run))
-        return AtWork(app, run, context, conductor)
+        return ActiveRun(app, run, context, conductor)
 
-    def _retire(self, held: _Held) -> None:
+    def _retire(self, held: _Opened) -> None:
         """Nobody else gets it."""
         with self._lock:
             if self._held is held:
@@ -112,18 +112,18 @@ class Keeper:
             held.retired = True
             unused = not held.users
         if unused:
-            _closed(held)
+            _close(held)
 
-    def _leave(self, held: _Held) -> None:
+    def _leave(self, held: _Opened) -> None:
         """The last one closes what is retired."""
         with self._lock:
             held.users -= 1
             unused = held.retired and not held.users
         if unused:
-            _closed(held)
+            _close(held)
 
 
-def dismissed(context: RunContext, run: Run) -> Callable[[], bool]:
+def dismissal_check(context: RunContext, run: Run) -> Callable[[], bool]:
     """Whether the run was paused or replaced since. Long jobs ask again and again, the store is asked once a second."""
     looked, found = context.clock.monotonic(), False
 
@@ -138,20 +138,22 @@ def dismissed(context: RunContext, run: Run) -> Callable[[], bool]:
     return look
 
 
-def _closed(held: _Held) -> None:
+def _close(held: _Opened) -> None:
     try:
         held.closing.close()
     except MigrationError as error:  # it is gone either way, and so is perhaps the store
-        say(logging.WARNING, f"The store could not be closed: {error}", error_code=error.code)
+        log_line(logging.WARNING, f"The store could not be closed: {error}", error_code=error.code)
 
 
 @contextmanager
-def from_environment() -> Iterator[App]:
+def open_from_environment() -> Iterator[App]:
     """By the app settings of the function app, which are environment variables, or a b24migrate.toml beside it."""
-    quieten()
+    quiet_libraries()
     settings = load()
     opened: list[App] = []
-    observer = log(lines(), run=lambda: opened[0].runner.current.id if opened else "", redact=settings.redactor.redact)
+    observer = log(
+        log_stream(), run=lambda: opened[0].runner.current.id if opened else "", redact=settings.redactor.redact
+    )
     with open_app(settings, observers=(observer,)) as app:
         opened.append(app)
         yield app

@@ -20,9 +20,8 @@ from tests.contract.shelf import GROUPS, TABLES, Time, row, stage
 from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.model.records import Status, Table
 from b24migrate.stores import open_store
-from b24migrate.stores.azure import exists
+from b24migrate.stores.azure import INFO, exists
 from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.setup import INFO
 
 ROOT = Path(__file__).parents[2]
 TASKS = Table("Tasks", "tasks")

@@ -21,9 +21,8 @@ from tests.contract.shelf import (
 
 from b24migrate.model.records import Staged, Status, order_key
 from b24migrate.ports import REGISTERS
-from b24migrate.stores.azure import OWN_TABLES, AzureStore
+from b24migrate.stores.azure import OWN_TABLES, AzureStore, prepare
 from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.setup import prepare
 
 NAMES = [*(table.name for table in TABLES), *(register.name for register in REGISTERS), *OWN_TABLES]
 

@@ -12,9 +12,9 @@ from tests import azurite
 from tests.contract.lossy import Life, Line, lossy
 from tests.contract.shelf import Time
 
+from b24migrate.stores.azure import prepare
 from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.queue import AzureQueue
-from b24migrate.stores.azure.setup import prepare
 
 
 class Place(NamedTuple):

@@ -12,9 +12,9 @@ from tests.deploy.bicep.__main__ import OPEN
 from tests.deploy.bicep.evaluation import Deployment, Later
 
 from b24migrate.config import load
-from b24migrate.functions import Keeper, from_environment
+from b24migrate.functions import AppCache, open_from_environment
 from b24migrate.functions.triggers import blueprint
-from b24migrate.stores.azure.setup import CONTAINERS, QUEUES
+from b24migrate.stores.azure import CONTAINERS, QUEUES
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_triggers_find_their_queues_and_connections(closed: Deployment) -> None:
 def functions() -> dict[str, list[dict[str, Any]]]:
     """Bindings by the name of the function."""
     app = FunctionApp()
-    app.register_functions(blueprint(Keeper(from_environment)))
+    app.register_functions(blueprint(AppCache(open_from_environment)))
     return {str(one.get_function_name()): one.get_dict_repr()["bindings"] for one in app.get_functions()}
 
 

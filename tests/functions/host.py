@@ -22,7 +22,7 @@ from tests.pipeline.world import LeapingClock
 
 from b24migrate.app import App
 from b24migrate.engine import plan
-from b24migrate.functions import Keeper
+from b24migrate.functions import AppCache
 from b24migrate.functions.triggers import blueprint
 from b24migrate.ports import Queue, Store
 
@@ -74,7 +74,7 @@ class Instance:
     def __init__(self, opens: Open) -> None:
         self.life = Life()
         self.opened = 0
-        self.keeper = Keeper(lambda: self._opened(opens))
+        self.keeper = AppCache(lambda: self._opened(opens))
         app = func.FunctionApp(http_auth_level=func.AuthLevel.FUNCTION)
         app.register_functions(blueprint(self.keeper))
         self.functions = {one.get_function_name(): one.get_user_function() for one in app.get_functions()}

@@ -13,7 +13,7 @@ from tests.functions.host import Host
 
 from b24migrate.functions import dashboard
 from b24migrate.functions.dashboard import StoredLogouts
-from b24migrate.web.auth import Latch
+from b24migrate.web.auth import Sessions
 
 TOKEN = "a-token-for-the-functions-77"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -83,8 +83,8 @@ def test_a_cookie_of_one_instance_is_good_for_all(host: Host) -> None:
     assert "Secure" in cookie
     mine = {"Cookie": cookie.partition(";")[0]}
     assert ask(host, "GET", "/api/v1/session", mine).status == 200
-    latch = Latch.shared(TOKEN, StoredLogouts(host.one.keeper))  # another instance's
-    assert latch.has_come({"cookie": mine["Cookie"]}, "")
+    latch = Sessions.shared(TOKEN, StoredLogouts(host.one.keeper))  # another instance's
+    assert latch.is_signed_in({"cookie": mine["Cookie"]}, "")
 
 
 @pytest.mark.usefixtures("token")
@@ -94,12 +94,12 @@ def test_a_logout_on_one_instance_ends_the_session_on_all(host: Host, monkeypatc
         {"Cookie": ask(host, "POST", "/api/v1/login", MARKED, body).headers["set-cookie"].partition(";")[0]}
         for _ in range(2)
     )
-    elsewhere = Latch.shared(TOKEN, StoredLogouts(host.one.keeper))
-    assert elsewhere.has_come({"cookie": mine["Cookie"]}, "")
+    elsewhere = Sessions.shared(TOKEN, StoredLogouts(host.one.keeper))
+    assert elsewhere.is_signed_in({"cookie": mine["Cookie"]}, "")
     assert ask(host, "POST", "/api/v1/logout", {**MARKED, **mine}, b"{}").status == 200
     assert ask(host, "GET", "/api/v1/session", mine).status == 401
     monkeypatch.setattr(dashboard, "LOOKED_S", 0.0)  # it does not ask the store at every request
-    assert not elsewhere.has_come({"cookie": mine["Cookie"]}, "")
+    assert not elsewhere.is_signed_in({"cookie": mine["Cookie"]}, "")
     assert ask(host, "GET", "/api/v1/session", another).status == 200
 
 

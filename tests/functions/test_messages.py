@@ -100,7 +100,7 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
                 return done
 
         context = replace(app.context, queue=Watched())  # type: ignore[arg-type]
-        with leases.kept(context, lease, every_s=0.001):
+        with leases.keep_lease(context, lease, every_s=0.001):
             small.clock.sleep(60)
             renewed.clear()
             assert renewed.wait(60)
@@ -297,7 +297,7 @@ def test_the_timer_ends_a_run_whose_last_worker_died(
     small: World, begun: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(working, "_conducted", lambda _: working.DONE)
+        patched.setattr(working, "_conduct", lambda _: working.DONE)
         for _ in range(10):
             for one in jobs(small):
                 begun.one.deliver(json.dumps({"job": one.job.id}).encode())
@@ -312,7 +312,7 @@ def test_a_message_of_the_last_run_keeps_no_job_from_being_dropped(
     with small.app() as app:
         (job, *_) = (waiting.job for waiting in app.context.queue.jobs())
         taken: list[str] = []
-        monkeypatch.setattr(working, "_taken", lambda *asked: taken.append(asked[1]))
+        monkeypatch.setattr(working, "_take", lambda *asked: taken.append(asked[1]))
 
         def prepare(*_: object) -> None:
             begun.one.deliver(json.dumps({"job": job.id}).encode())

@@ -12,9 +12,9 @@ from tests.functions.host import Host, Instance
 from tests.hosts.scene import answering
 from tests.pipeline.world import TALK, World
 
-from b24migrate.app_cache import AtWork
+from b24migrate.app_cache import ActiveRun
 from b24migrate.engine import plan
-from b24migrate.functions import from_environment, http
+from b24migrate.functions import http, open_from_environment
 from b24migrate.insight import status
 from b24migrate.ports import RUNS
 from b24sim.imports.forgetful import Forgetful
@@ -52,8 +52,8 @@ def test_another_plan_is_refused_while_one_is_under_way(host: Host) -> None:
 
 def test_a_start_that_is_refused_changes_nothing_for_those_at_work(host: Host) -> None:
     host.ask("start", {"entities": ["users"]})
-    with host.one.keeper.at_work() as at_work:
-        assert isinstance(at_work, AtWork)
+    with host.one.keeper.active_run() as at_work:
+        assert isinstance(at_work, ActiveRun)
         assert host.ask("start", {"entities": ["users"], "test_limit": 2})[0] == 409
         with host.one.keeper.app() as app:
             assert app.context.options.test_limit == at_work.run.plan.test_limit == 0
@@ -183,7 +183,7 @@ def test_settings_come_from_the_environment_and_a_mended_one_is_noticed(
     monkeypatch.setenv("B24MIGRATE_SOURCE__WEBHOOK", small.cloud.webhook())
     monkeypatch.setenv("B24MIGRATE_TARGET__WEBHOOK", "env:NOT_THERE")
     monkeypatch.setenv("B24MIGRATE_RUN__ENTITIES", ",".join(TALK))
-    instance = Instance(from_environment)
+    instance = Instance(open_from_environment)
     try:
         code, told = instance.ask("start")
         assert code == 422
@@ -204,7 +204,7 @@ def test_requests_to_the_store_are_not_logged(
     for name, port in azurite.start().items():
         monkeypatch.setenv(f"AZURITE_{name.upper()}_PORT", str(port))
     monkeypatch.chdir(tmp_path)
-    with caplog.at_level(logging.INFO), from_environment() as app:
+    with caplog.at_level(logging.INFO), open_from_environment() as app:
         app.context.store.read(RUNS, "some key")
     assert not [record for record in caplog.records if record.name.startswith("azure")]
 

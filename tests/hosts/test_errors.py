@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.hosts.scene import SOURCE_SECRET, Scene, box, cloud
 
 from b24migrate.cli.errors import print_groups, print_page
-from b24migrate.insight.causes import Cause, grouped
+from b24migrate.insight.causes import Cause, group_causes
 from b24migrate.messages.pages import PAGES
 from b24migrate.messages.safe_text import harmless, harmless_json
 from b24migrate.model.records import Status
@@ -35,12 +35,12 @@ def cause(place: str, code: str, count: int, status: str = Status.IMPORT_ERR, me
 
 def printed(found: list[Cause], width: int = 80) -> str:
     out = StringIO()
-    print_groups(grouped(found), Console(file=out, width=width, force_terminal=True, no_color=True), harmless)
+    print_groups(group_causes(found), Console(file=out, width=width, force_terminal=True, no_color=True), harmless)
     return out.getvalue()
 
 
 def test_causes_are_grouped_over_streams_the_most_frequent_first_and_what_waits_last() -> None:
-    groups = grouped(
+    groups = group_causes(
         [
             cause("tasks", "INTERNAL", 900, Status.ERROR_RETRY),
             cause("users", "VALIDATION", 2),

@@ -192,7 +192,7 @@ def test_a_bug_is_a_short_message_and_a_file(company: Scene, monkeypatch: pytest
     def broken(*_: object) -> None:
         raise ZeroDivisionError(f"calling {company.source}")
 
-    monkeypatch.setattr(causes, "causes", broken)
+    monkeypatch.setattr(causes, "list_causes", broken)
     said = company.run("errors")
     is_clear(said, 1, "bug", "b24migrate-bug-")
     (file,) = Path().glob("b24migrate-bug-*.txt")

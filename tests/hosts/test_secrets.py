@@ -11,7 +11,7 @@ from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene, box, cloud
 
 from b24migrate.model.events import JobFailed, Noted, RecordFailed
 from b24migrate.model.records import Job
-from b24migrate.monitor.logs import log, masked
+from b24migrate.monitor.logs import log, mask_email
 from b24sim.company.changes import change
 from b24sim.serve import Running
 
@@ -99,12 +99,12 @@ def clean(text: str, where: str) -> None:
     ],
 )
 def test_addresses_are_masked(text: str, wanted: str) -> None:
-    assert masked(text) == wanted
+    assert mask_email(text) == wanted
 
 
 def test_a_name_of_a_million_letters_is_looked_through_once() -> None:
     """A look that begins anew at each letter would take hours."""
-    assert masked("Ж" * 1_000_000 + " ursula@example.org") == "Ж" * 1_000_000 + " u***@example.org"
+    assert mask_email("Ж" * 1_000_000 + " ursula@example.org") == "Ж" * 1_000_000 + " u***@example.org"
 
 
 def test_the_log_redacts_and_masks_every_text(tmp_path: Path) -> None:

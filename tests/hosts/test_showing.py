@@ -26,7 +26,7 @@ from b24migrate.insight.lookup.model import (
     TargetLink,
     Times,
     Trouble,
-    shown,
+    show_value,
 )
 from b24migrate.messages.safe_text import harmless
 
@@ -35,9 +35,9 @@ LONG = HOSTILE + "x" * 500
 
 def view(verdict: RecordVerdict = RecordVerdict.DIFFERS) -> RecordView:
     """With everything in it, and all of it hostile."""
-    value = shown(LONG)
+    value = show_value(LONG)
     fields = [
-        FieldRow(f"{one}{LONG[:90]}", "text", one, value, value, value, shown([1]), changed=changed)
+        FieldRow(f"{one}{LONG[:90]}", "text", one, value, value, value, show_value([1]), changed=changed)
         for one in FieldVerdict
         for changed in (False, True)
     ]

@@ -34,7 +34,7 @@ def gathered(reader: InMemoryMetricReader) -> list[Figure]:
 
 def test_names_labels_and_values_are_those_of_prometheus() -> None:
     reader = InMemoryMetricReader()
-    made = telemetry.provider(lambda: FIGURES, reader)
+    made = telemetry.make_provider(lambda: FIGURES, reader)
     assert gathered(reader) == FIGURES
     made.shutdown()
 
@@ -49,7 +49,7 @@ def test_the_store_is_read_once_a_collection_and_anew_each_time() -> None:
         return [("dlq_messages", {}, totals[-1]), ("inventory_drift", {"entity": "users"}, totals[-1])]
 
     reader = InMemoryMetricReader()
-    made = telemetry.provider(read, reader)
+    made = telemetry.make_provider(read, reader)
     assert [value for _, _, value in gathered(reader)] == [1, 1]
     assert gathered(reader) == []
     assert [value for _, _, value in gathered(reader)] == [3, 3]
@@ -59,7 +59,7 @@ def test_the_store_is_read_once_a_collection_and_anew_each_time() -> None:
 def test_everything_arrives_at_the_end(capfd: pytest.CaptureFixture[str]) -> None:
     said: list[str] = []
     with open_ingestion() as ingestion:
-        with telemetry.sent(lambda: FIGURES, ingestion.connection, said.append):
+        with telemetry.send_metrics(lambda: FIGURES, ingestion.connection, said.append):
             assert ingestion.arrived == []
         assert ingestion.arrived == FIGURES
     assert said == []
@@ -68,7 +68,7 @@ def test_everything_arrives_at_the_end(capfd: pytest.CaptureFixture[str]) -> Non
 
 def test_an_unreachable_endpoint_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     said: list[str] = []
-    with telemetry.sent(lambda: FIGURES, NOWHERE, said.append):
+    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, said.append):
         pass
     assert said == [telemetry.NOT_ARRIVING]
     assert KEY not in said[0]
@@ -79,13 +79,13 @@ def test_an_endpoint_that_never_answers_does_not_hold_up_the_end(monkeypatch: py
     monkeypatch.setattr(telemetry, "FLUSH_S", 100_000.0)  # who sends would wait for its answer for ever
     with open_ingestion() as ingestion:
         ingestion.mute = True
-        with telemetry.sent(lambda: FIGURES, ingestion.connection, print, flush_s=0.2):
+        with telemetry.send_metrics(lambda: FIGURES, ingestion.connection, print, flush_s=0.2):
             pass
 
 
 def test_a_connection_string_that_is_none_is_one_line() -> None:
     said: list[str] = []
-    with telemetry.sent(lambda: FIGURES, "gibberish", said.append):
+    with telemetry.send_metrics(lambda: FIGURES, "gibberish", said.append):
         pass
     assert said == [telemetry.NOT_USABLE]
 
@@ -94,7 +94,7 @@ def test_a_connection_string_that_is_none_is_one_line() -> None:
 def test_without_the_extra_the_command_that_installs_it_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     said: list[str] = []
-    with telemetry.sent(lambda: FIGURES, NOWHERE, said.append):
+    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, said.append):
         pass
     assert said == [telemetry.NOT_INSTALLED]
 

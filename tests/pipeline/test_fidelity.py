@@ -187,7 +187,7 @@ def test_a_field_may_have_two_rules(tmp_path: Path) -> None:
         assert {one for _, one, _ in found(here, "Foreseen")} == phones
         assert not found(here, "Findings")
         with here.app() as app:
-            told = fidelity.listed(app.context, rules)
+            told = fidelity.make_list(app.context, rules)
             assert [line.records for line in told.lines] == [len(phones)] * 3
             assert not told.needs_acceptance
             assert dict(told.amounts) == {Keeping.LOST: 1, Keeping.TRANSFORMED: 1}
@@ -232,7 +232,9 @@ def test_counts_are_exact_also_where_they_depend_on_the_records_before(tmp_path:
         ]
         with here.app() as opened:
             app = announce(opened, rules)
-            lines = {line.reason: line for line in fidelity.listed(app.context, fidelity.asked(app.context)).lines}
+            lines = {
+                line.reason: line for line in fidelity.make_list(app.context, fidelity.ask_target(app.context)).lines
+            }
         people = len(here.records("Users"))
         assert (lines["All."].records, lines["All."].basis) == (people, Basis.COUNTED)
         assert lines["Every second."].records == people // 2
@@ -254,7 +256,7 @@ def test_what_was_counted_is_remembered_until_what_is_staged_changes(tmp_path: P
 
         def look() -> int | None:
             with here.app() as app:
-                (line,) = fidelity.listed(app.context, rules).lines
+                (line,) = fidelity.make_list(app.context, rules).lines
                 return line.records
 
         first = look()
@@ -273,7 +275,9 @@ def test_those_that_are_not_sent_lose_nothing(tmp_path: Path) -> None:
         here.change("users", id=people[-1], fields={"EMAIL": ""})
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            (line,) = fidelity.listed(app.context, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]).lines
+            (line,) = fidelity.make_list(
+                app.context, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]
+            ).lines
         assert line.records == len(here.records("Users")) - 1
 
 
@@ -283,10 +287,10 @@ def test_people_whom_the_box_has_lose_nothing_as_they_are_only_linked(tmp_path: 
         here.change("users", id=4, fields={"EMAIL": str(here.box.portal.company.users.row(1)["EMAIL"])})
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            (before,) = fidelity.listed(app.context, rules).lines
+            (before,) = fidelity.make_list(app.context, rules).lines
         run(here)
         with here.app() as app:
-            (after,) = fidelity.listed(app.context, rules).lines
+            (after,) = fidelity.make_list(app.context, rules).lines
         assert here.sql("SELECT RowKey FROM IdMap WHERE Origin = 'matched'") == [("users:4",)]
         assert before.records == after.records == len(here.records("Users")) - 1
 
@@ -311,7 +315,7 @@ def test_what_was_counted_during_a_pass_is_not_taken_for_the_whole(tmp_path: Pat
 
 
 def count(app: App, rules: Sequence[Rule]) -> tuple[int | None, Basis]:
-    (line,) = fidelity.listed(app.context, rules).lines
+    (line,) = fidelity.make_list(app.context, rules).lines
     return line.records, line.basis
 
 
@@ -348,9 +352,9 @@ def test_a_custom_field_that_nobody_wants_any_more_is_not_counted_from_memory(tm
         with here.app() as app:
             codes = [row.key for row in app.context.store.rows(CUSTOM_FIELDS, partition="users")]
             rules = [Rule("users", one, Keeping.LOST, "Not this one.") for one in codes]
-            assert sum(line.records or 0 for line in fidelity.listed(app.context, rules).lines) > 0
+            assert sum(line.records or 0 for line in fidelity.make_list(app.context, rules).lines) > 0
             app.context.store.write(FIELD_MAP, [RegisterRow(f"users:{one}", {"Included": False}) for one in codes])
-            assert sum(line.records or 0 for line in fidelity.listed(app.context, rules).lines) == 0
+            assert sum(line.records or 0 for line in fidelity.make_list(app.context, rules).lines) == 0
 
 
 def test_what_was_accepted_for_one_box_is_asked_about_again_for_another(tmp_path: Path) -> None:
@@ -358,10 +362,10 @@ def test_what_was_accepted_for_one_box_is_asked_about_again_for_another(tmp_path
         lossy(here, PHONE)
         run(here)
         with here.app() as app:
-            assert not fidelity.listed(app.context, fidelity.asked(app.context)).needs_acceptance
+            assert not fidelity.make_list(app.context, fidelity.ask_target(app.context)).needs_acceptance
         with here.app(target={"portal_url": "https://other.example"}) as app:
-            assert fidelity.remembered(app.context) is None
-            found = fidelity.listed(app.context, fidelity.asked(app.context))
+            assert fidelity.last_list(app.context) is None
+            found = fidelity.make_list(app.context, fidelity.ask_target(app.context))
             assert (found.needs_acceptance, found.accepted) == (True, None)
 
 

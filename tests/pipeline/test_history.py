@@ -15,7 +15,7 @@ from tests.pipeline.world import World
 from b24migrate.app import App
 from b24migrate.engine import plan
 from b24migrate.insight.status import StatusReader, history, points, remember
-from b24migrate.insight.status.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
+from b24migrate.insight.status.history import MOST, Moment, keep, moment_key, moments, recent, surplus_keys, thin
 from b24migrate.insight.status.model import Point
 from b24migrate.insight.status.pace import gap_s, measure_speed, working_time
 from b24migrate.ports import HISTORY, RegisterRow
@@ -43,8 +43,8 @@ def test_whatever_the_steps_some_hundred_are_left_with_both_ends(steps: list[int
     times = [BEGAN]
     for step in steps:
         times.append(times[-1] + timedelta(seconds=10 * step))
-    keys = [cut(time) for time in times]
-    dropped = set(too_many(keys))
+    keys = [moment_key(time) for time in times]
+    dropped = set(surplus_keys(keys))
     left = [key for key in keys if key not in dropped]
     assert len(left) <= MOST
     assert (left[0], left[-200:]) == (keys[0], keys[-200:])
@@ -54,9 +54,9 @@ def test_whatever_the_steps_some_hundred_are_left_with_both_ends(steps: list[int
 def test_what_is_left_of_ten_days_lies_evenly() -> None:
     keys: list[str] = []
     for minute in range(10 * 24 * 60):
-        keys.append(cut(BEGAN + timedelta(minutes=minute)))
+        keys.append(moment_key(BEGAN + timedelta(minutes=minute)))
         if len(keys) > MOST:
-            dropped = set(too_many(keys)[: history.AT_ONCE])
+            dropped = set(surplus_keys(keys)[: history.AT_ONCE])
             keys = [key for key in keys if key not in dropped]
     assert len(keys) <= MOST
     gaps = [(datetime.fromisoformat(b) - datetime.fromisoformat(a)).total_seconds() for a, b in pairwise(keys)]
@@ -143,5 +143,5 @@ def test_a_moment_that_nobody_understands_stops_no_migration(small: World) -> No
         keep(app.context.store, moment(0))
         row = app.context.store.rows(HISTORY)[0]
         alien = {**row.values, "More": {**row.values["More"], "mood": "fine"}}
-        app.context.store.write(HISTORY, [RegisterRow(cut(small.clock.now()), alien)])
+        app.context.store.write(HISTORY, [RegisterRow(moment_key(small.clock.now()), alien)])
         assert app.runner.run(["users"], tick=small.leap()).exit_code == 0

@@ -11,8 +11,8 @@ from tests.pipeline.world import LeapingClock
 
 from b24migrate.app import App, open_app
 from b24migrate.config import load
-from b24migrate.insight.forecast import Limits, Meter, Survey, compared, last, survey, whole_run
-from b24migrate.insight.forecast.course import EXECUTION
+from b24migrate.insight.forecast import Limits, Meter, Survey, compare_forecast, load_last, survey, whole_run
+from b24migrate.insight.forecast.schedule import EXECUTION
 from b24sim.options import parser, portal_from
 from b24sim.serve import serve
 
@@ -77,7 +77,7 @@ def test_every_entity_has_its_hours(found: tuple[Survey, App]) -> None:
 def test_nothing_is_staged_and_the_result_is_remembered(found: tuple[Survey, App]) -> None:
     told, app = found
     assert not any(sum(app.context.store.counts(table).values()) for table in app.catalog.tables)
-    assert last(app.context.store) == told
+    assert load_last(app.context.store) == told
     assert Survey.from_json(told.to_json()) == told
 
 
@@ -103,9 +103,9 @@ def test_what_the_sample_does_not_show_is_marked_as_an_estimate(tmp_path: Path) 
 def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
         told = surveyed(app, meter)
-        assert compared(app.context.store) == []
+        assert compare_forecast(app.context.store) == []
         app.runner.run(["users"])
-        found = {(one.entity, one.phase): one for one in compared(app.context.store)}
+        found = {(one.entity, one.phase): one for one in compare_forecast(app.context.store)}
         one = whole_run(app.context.store)
     phases = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")
     assert set(found) == {*(("users", phase) for phase in phases), ("", "get"), ("", "run")}
@@ -119,7 +119,7 @@ def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(t
         before = surveyed(app, meter).forecast
         app.runner.run(["users", "groups"], test_limit=20)
         after = surveyed(app, meter).forecast
-        assert compared(app.context.store) == []
+        assert compare_forecast(app.context.store) == []
     assert not any("earlier run" in line for line in before.basis)
     assert any("earlier run" in line for line in after.basis)
 

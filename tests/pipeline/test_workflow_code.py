@@ -96,7 +96,7 @@ def test_what_the_configuration_names_arrives_switched_off_and_is_told(made: Wor
     made.run()
     made.settings["run"] = ALLOWED
     with made.app() as app:
-        lines = fidelity.listed(app.context, fidelity.asked(app.context)).lines
+        lines = fidelity.make_list(app.context, fidelity.ask_target(app.context)).lines
         (line,) = [one for one in lines if one.stream == "workflow_templates"]
         assert (line.field, line.keeping, line.records) == ("AUTO_EXECUTE", "lost", 4)
         app.gate.consent = lambda _: "a test"

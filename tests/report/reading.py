@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.pipeline.world import World
 
-from b24migrate.report import Request, Written, make
+from b24migrate.report import Request, Written, make_report
 from b24migrate.report.tables import TABLES
 
 VOID = frozenset({"meta", "br", "rect", "line", "polyline"})
@@ -106,7 +106,7 @@ class Report:
 def report(made: World, name: str = "report", *, language: str = "en", force: bool = False, **settings: Any) -> Report:
     out = made.folder / name
     with made.app(**settings) as app:
-        written = make(app, Request(out, language, app.settings.redactor.redact, force))
+        written = make_report(app, Request(out, language, app.settings.redactor.redact, force))
     found = Report(out, written)
     assert {path.name for path in out.iterdir()} >= {"report.html", *(table.file for table in TABLES)}
     return found

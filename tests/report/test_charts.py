@@ -11,9 +11,9 @@ from b24migrate.insight.report.model import EntityFacts, PhaseFacts, StreamFacts
 from b24migrate.insight.status.model import Point
 from b24migrate.messages import words
 from b24migrate.report import charts
-from b24migrate.report.numbers import Amounts
+from b24migrate.report.numbers import Formats
 
-ENGLISH, RUSSIAN = (Amounts(words(language), ZoneInfo("Europe/Moscow")) for language in ("en", "ru"))
+ENGLISH, RUSSIAN = (Formats(words(language), ZoneInfo("Europe/Moscow")) for language in ("en", "ru"))
 BEGAN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
@@ -85,7 +85,7 @@ def test_moments_are_named_by_their_zone() -> None:
 
 
 def test_one_in_a_million_can_be_seen_and_the_bar_stays_as_long() -> None:
-    drawn = charts.bars([entity(1_000_000, 1, 0, 1)])
+    drawn = charts.draw_bars([entity(1_000_000, 1, 0, 1)])
     assert drawn is not None
     (row,) = drawn.rows
     assert [part.kind for part in row.parts] == ["imported", "failed", "impossible"]
@@ -95,15 +95,15 @@ def test_one_in_a_million_can_be_seen_and_the_bar_stays_as_long() -> None:
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
-    assert charts.bars([entity()]) is None
-    assert charts.timeline([entity()], text(0)) is None
-    assert charts.speeds([]) is None
-    assert charts.speeds([Point(text(0), 0, 0, 0, 0, 0.0), Point(text(10), 0, 0, 0, 0, 0.0)]) is None
+    assert charts.draw_bars([entity()]) is None
+    assert charts.draw_timeline([entity()], text(0)) is None
+    assert charts.draw_speeds([]) is None
+    assert charts.draw_speeds([Point(text(0), 0, 0, 0, 0, 0.0), Point(text(10), 0, 0, 0, 0, 0.0)]) is None
 
 
 @pytest.mark.parametrize("whole_s", [0.0, 3.0, 90.0, 7200.0, 200_000.0, 9_000_000.0])
 def test_steps_lie_within_the_chart_and_few_times_are_named(whole_s: float) -> None:
-    drawn = charts.timeline([entity(phases=((0, whole_s / 2), (whole_s / 2, whole_s)))], text(whole_s))
+    drawn = charts.draw_timeline([entity(phases=((0, whole_s / 2), (whole_s / 2, whole_s)))], text(whole_s))
     assert drawn is not None
     spans = drawn.rows[0].spans
     assert spans[0].x == charts.LABELS
@@ -115,7 +115,7 @@ def test_steps_lie_within_the_chart_and_few_times_are_named(whole_s: float) -> N
 
 def test_speed_is_what_came_between_two_moments() -> None:
     points = [Point(text(60 * n), 120 * n, 30 * n, 0, 0, 0.0) for n in range(5)]
-    drawn = charts.speeds(points)
+    drawn = charts.draw_speeds(points)
     assert drawn is not None
     assert [line.kind for line in drawn.lines] == ["read", "imported"]
     assert drawn.levels[-1][1] == 200
@@ -128,6 +128,6 @@ def test_speed_is_what_came_between_two_moments() -> None:
 
 def test_many_moments_become_a_few_points() -> None:
     points = [Point(text(10 * n), n, 0, 0, 0, 0.0) for n in range(700)]
-    drawn = charts.speeds(points)
+    drawn = charts.draw_speeds(points)
     assert drawn is not None
     assert 100 <= len(drawn.lines[0].points.split()) <= 200

@@ -15,7 +15,7 @@ from tests.report.reading import Report
 
 from b24migrate.cli.open_app import looking
 from b24migrate.cli.session import Session
-from b24migrate.insight.forecast import compared
+from b24migrate.insight.forecast import compare_forecast
 
 __all__ = ["company", "hurried", "scene"]
 
@@ -43,7 +43,7 @@ def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
     assert company.run("run").code == 0
     company.run("report", "--out", "out")
     with looking(session_of(company)) as app:
-        known = compared(app.context.store)
+        known = compare_forecast(app.context.store)
     found = Report(Path("out"), None)  # type: ignore[arg-type]
     shown = found.cells("table-forecast")
     assert [row[:2] for row in shown[:2]] == [["Total", "Read"], ["Total", "the whole run"]]

@@ -22,7 +22,7 @@ def test_the_report_names_what_is_not_kept_and_what_was_found_so(tmp_path: Path)
         lossy(here, PHONE)
         assert run(here).exit_code == 0
         with here.app() as app:
-            fidelity.known(app.context)
+            fidelity.current_list(app.context)
         english, russian = report(here, "english"), report(here, "russian", language="ru")
     (line,) = rows(tmp_path / "english" / "fidelity.csv")
     found = rows(tmp_path / "english" / "foreseen.csv")

@@ -14,7 +14,7 @@ from tests.report.reading import Report, number, report
 
 from b24migrate.entities import FILES
 from b24migrate.insight import certificate, status
-from b24migrate.insight.causes import causes, grouped
+from b24migrate.insight.causes import group_causes, list_causes
 from b24migrate.insight.certificate.form import CLASSES
 from b24migrate.insight.status.model import StreamStatus
 from b24migrate.messages import words
@@ -109,7 +109,7 @@ def test_each_failed_record_stands_there_with_its_cause_and_what_to_do(troubled:
 
 def test_what_failed_is_grouped_by_its_cause(troubled: Troubled) -> None:
     with troubled.world.app() as app:
-        groups = grouped(causes(app.context))
+        groups = group_causes(list_causes(app.context))
     section = troubled.english.section("failed")
     for group in groups:
         assert group.code in section

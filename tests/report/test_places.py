@@ -14,8 +14,8 @@ from tests.report.reading import report
 from b24migrate.insight.report import Tally
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.report import write as making
-from b24migrate.report.tables import Making, Table
-from b24migrate.report.texts import Texts
+from b24migrate.report.page import Texts
+from b24migrate.report.tables import Sources, Table
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -95,7 +95,7 @@ def test_a_full_disk_leaves_nothing_behind(fresh: World, monkeypatch: pytest.Mon
 
     report(fresh)
     before = contents(fresh.folder / "report")
-    monkeypatch.setattr(making, "write", full)
+    monkeypatch.setattr(making, "write_table", full)
     with pytest.raises(OSError, match="No space"):
         report(fresh)
     assert contents(fresh.folder / "report") == before
@@ -107,13 +107,13 @@ def test_a_full_disk_leaves_nothing_behind(fresh: World, monkeypatch: pytest.Mon
 
 def test_it_appears_as_a_whole(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
-    write = making.write
+    write = making.write_table
 
-    def watched(table: Table, made: Making, texts: Texts) -> Tally:
+    def watched(table: Table, made: Sources, texts: Texts) -> Tally:
         seen.append((fresh.folder / "report").exists())
         return write(table, made, texts)
 
-    monkeypatch.setattr(making, "write", watched)
+    monkeypatch.setattr(making, "write_table", watched)
     report(fresh)
     assert seen
     assert not any(seen)

@@ -17,10 +17,9 @@ from b24migrate.app import App, copy_store
 from b24migrate.engine import plan
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.engine.phases.verify import write_findings
-from b24migrate.insight.certificate import sort
 from b24migrate.model.records import Fate, Finding, Link, SetAside, Settled, Staged, Status
 from b24migrate.ports import UNRESOLVED, RegisterRow
-from b24migrate.report import Request, make
+from b24migrate.report import Request, make_report
 
 NOW = datetime(2026, 3, 1, 2, 14, tzinfo=UTC)
 
@@ -41,7 +40,7 @@ def still(made: World, name: str, **settings: Any) -> dict[str, bytes]:
 
 def test_the_same_store_gives_the_same_bytes(troubled: Troubled, monkeypatch: pytest.MonkeyPatch) -> None:
     first = still(troubled.world, "first")
-    monkeypatch.setattr(sort, "AT_ONCE", 7)  # much is laid aside and merged
+    monkeypatch.setattr("b24migrate.insight.certificate.facts.AT_ONCE", 7)  # much is laid aside and merged
     assert still(troubled.world, "second") == first
     assert "2026-03-01 02:14:00 UTC" in first["report.html"].decode()
     assert "2026-03-01 05:14:00 Europe/Moscow" in first["report.html"].decode()
@@ -58,7 +57,7 @@ def test_a_store_on_azure_gives_the_same_rows(clean: World, azure_store: str) ->
 
 
 def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sort, "AT_ONCE", 500)
+    monkeypatch.setattr("b24migrate.insight.certificate.facts.AT_ONCE", 500)
     with fresh.app() as app:
         plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
         fill(app, 0, 1_000)
@@ -111,5 +110,5 @@ def peak(app: App, out: Path) -> int:
 
 
 def make_here(app: App, out: Path) -> None:
-    written = make(app, Request(out, "en", app.settings.redactor.redact))
+    written = make_report(app, Request(out, "en", app.settings.redactor.redact))
     assert len({written.rows[f"{name}.csv"] for name in ("failed", "findings", "set_aside", "unresolved")}) == 1

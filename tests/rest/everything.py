@@ -106,8 +106,8 @@ class Move:
         """Every rule about a field, with how many records it concerns and how often it was seen to be true."""
         found = self.foreseen()
         with self.app() as app:
-            rules = fidelity.asked(app.context)
-            lines = fidelity.listed(app.context, rules).lines
+            rules = fidelity.ask_target(app.context)
+            lines = fidelity.make_list(app.context, rules).lines
             counts = {(line.stream, line.field): line.records or 0 for line in lines}
             return [_announced(rule, counts[rule.stream, rule.field], found) for rule in rules if rule.field]
 

@@ -264,7 +264,7 @@ def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on
         assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
         assert move.spared == []
         with move.app() as app:
-            lines = fidelity.listed(app.context, fidelity.asked(app.context)).lines
+            lines = fidelity.make_list(app.context, fidelity.ask_target(app.context)).lines
         told = [one.records for one in lines if one.field == "AUTO_EXECUTE" and "allow_activities" in one.reason]
         assert told == [4]
 

@@ -30,7 +30,7 @@ def here() -> Iterator[RunContext]:
 
 
 def accepted(one: RunContext) -> frozenset[str]:
-    return acceptance.accepted(one).rules
+    return acceptance.load_accepted(one).rules
 
 
 def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
@@ -44,7 +44,7 @@ def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: R
     acceptance.keep_accepted(here, [WORDED], [SAID, OTHER])
     assert SAID.digest in accepted(here)
     assert OTHER.digest not in accepted(here)
-    last: Any = acceptance.accepted(here).last
+    last: Any = acceptance.load_accepted(here).last
     assert last.by == "anna@desk"
 
 

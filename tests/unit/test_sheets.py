@@ -9,7 +9,7 @@ import pytest
 
 from b24migrate.messages import words
 from b24migrate.report import csv_tables
-from b24migrate.report.texts import Texts
+from b24migrate.report.page import Texts
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"  # plain, full-width, small, and minus
 BEFORE = ("", " ", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2060 ")
@@ -20,10 +20,10 @@ BEFORE = ("", " ", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2060 ")
 def test_a_formula_is_a_text(sign: str, before: str, tmp_path: Path) -> None:
     cell = f"{before}{sign}HYPERLINK(1)"
     assert csv_tables.harmless(cell) == f"'{cell}"
-    csv_tables.write(tmp_path / "a.csv", ["name"], [[cell]])
+    csv_tables.write_csv(tmp_path / "a.csv", ["name"], [[cell]])
     written = list(csv.reader((tmp_path / "a.csv").read_text("utf-8-sig").splitlines()))
     assert written[1][0].startswith("'")
-    shown = Texts(words("en"), str).cell(cell)  # of the report: invisible characters are written out
+    shown = Texts(words("en"), str).for_cell(cell)  # of the report: invisible characters are written out
     assert shown.startswith(("'", "\\u"))
 
 

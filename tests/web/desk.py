@@ -18,10 +18,10 @@ from tests.hosts.scene import box, cloud
 
 from b24migrate import app, cli
 from b24migrate.clock import FastClock
-from b24migrate.web.application import application
-from b24migrate.web.auth import Doors, Latch
+from b24migrate.web.application import make_application
+from b24migrate.web.auth import Hosts, Sessions
 from b24migrate.web.context import Context
-from b24migrate.web.server import listening, served
+from b24migrate.web.server import listen, serve_in_thread
 
 TOKEN = "a-token-of-the-tests-0123456789"
 MARKED = {"X-B24migrate": "1", "Content-Type": "application/json"}
@@ -112,16 +112,16 @@ def configured(folder: Path, source: str, target: str, entities: tuple[str, ...]
 
 @contextmanager
 def dashboard(
-    config: Path, *, doors: Doors | None = None, token: str = TOKEN, stranger: bool = False, **more: Any
+    config: Path, *, doors: Hosts | None = None, token: str = TOKEN, stranger: bool = False, **more: Any
 ) -> Iterator[Desk]:
     """Asked by somebody who has the token, or by a stranger."""
-    doors = doors or Doors()
-    context = Context(config=config, doors=doors, latch=Latch(token), **more)
-    place = listening(doors.host, 0)
+    doors = doors or Hosts()
+    context = Context(config=config, doors=doors, latch=Sessions(token), **more)
+    place = listen(doors.host, 0)
     host, port = place.getsockname()[:2]
     host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
     try:
-        with served(application(context), place):
+        with serve_in_thread(make_application(context), place):
             yield Desk(host, port, context, config.parent, "" if stranger else token)
     finally:
         context.close()

@@ -22,7 +22,7 @@ from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
 from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard, portals
 
 from b24migrate.cli import serve as serving
-from b24migrate.web.action_files import LastAction, Places, held, is_held, note, read
+from b24migrate.web.action_files import ActionFiles, LastAction, hold_lock, is_held, read_action, write_action
 from b24migrate.web.actions import LAST_WORDS, ProcessStarter
 
 PATIENCE_S = 90.0
@@ -197,37 +197,37 @@ def started(folder: Path) -> list[int]:
 
 def test_a_note_appears_whole_and_what_is_none_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "note"
-    assert read(path) is None
-    note(path, LastAction("run", "now", 3, "a", "b", "c"))
-    assert read(path) == LastAction("run", "now", 3, "a", "b", "c")
+    assert read_action(path) is None
+    write_action(path, LastAction("run", "now", 3, "a", "b", "c"))
+    assert read_action(path) == LastAction("run", "now", 3, "a", "b", "c")
     path.write_bytes(b"\xff{")
-    assert read(path) is None
+    assert read_action(path) is None
 
 
 def test_half_a_character_does_not_keep_an_end_from_being_noted(tmp_path: Path) -> None:
-    note(tmp_path / "note", LastAction("run", "now", 4, "a \ud83d", "b", "c"))
-    assert read(tmp_path / "note") == LastAction("run", "now", 4, "a ?", "b", "c")
+    write_action(tmp_path / "note", LastAction("run", "now", 4, "a \ud83d", "b", "c"))
+    assert read_action(tmp_path / "note") == LastAction("run", "now", 4, "a ?", "b", "c")
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_what_was_noted(tmp_path: Path) -> None:
     from b24migrate.model.errors import Halted
 
     before = LastAction("run", "now", 0)
-    note(tmp_path / "note", before)
+    write_action(tmp_path / "note", before)
     allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, allowed[1]))
     try:
         with pytest.raises(Halted, match="cannot be written"):
-            note(tmp_path / "note", LastAction("resume", "later"))
+            write_action(tmp_path / "note", LastAction("resume", "later"))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
-    assert read(tmp_path / "note") == before
+    assert read_action(tmp_path / "note") == before
     assert [one.name for one in tmp_path.iterdir()] == ["note"]
 
 
 def test_last_words_are_cut_when_they_are_clean(tmp_path: Path) -> None:
-    places = Places.beside(tmp_path / "b24migrate.log")
-    note(places.note, LastAction("run", "now", 1))
+    places = ActionFiles.next_to(tmp_path / "b24migrate.log")
+    write_action(places.note, LastAction("run", "now", 1))
     places.log.write_text(f"{'x' * 100_000} s3cretofthesource {'y' * (LAST_WORDS - 10)}", "utf-8")
     starter = ProcessStarter(None, lambda: places, redact=lambda text: text.replace("s3cretofthesource", "***"))
     last = starter.last()
@@ -242,9 +242,9 @@ def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
 
     path = tmp_path / "lock"
     assert not is_held(path)
-    with held(path):
+    with hold_lock(path):
         assert is_held(path)
-        with pytest.raises(Halted, match="still running"), held(path):
+        with pytest.raises(Halted, match="still running"), hold_lock(path):
             pass
     assert not is_held(path)
 
@@ -252,7 +252,7 @@ def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     from b24migrate.model.errors import Halted
 
-    starter = ProcessStarter(None, lambda: Places.beside(tmp_path / "nowhere" / "b24migrate.log"))
+    starter = ProcessStarter(None, lambda: ActionFiles.next_to(tmp_path / "nowhere" / "b24migrate.log"))
     with pytest.raises(Halted, match="cannot be written"):
         starter.resume()
 

@@ -15,7 +15,7 @@ from b24migrate.insight.status import StatusReader
 from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import Halted
 from b24migrate.ports import FINDINGS, RegisterRow
-from b24migrate.web.overview_cache import Eye
+from b24migrate.web.overview_cache import OverviewCache
 
 
 def test_an_empty_store_says_how_to_begin(desk: Desk) -> None:
@@ -222,10 +222,10 @@ def test_no_decision_rests_on_a_look_that_failed(desk: Desk, monkeypatch: pytest
     def away(_: StatusReader) -> Overview:
         raise Halted("The disk is away.", code="STORE_REFUSED")
 
-    eye = Eye(desk.context)
+    eye = OverviewCache(desk.context)
     before = eye.look()
     monkeypatch.setattr(StatusReader, "overview", away)
-    eye.blink()
+    eye.expire()
     assert eye.look() is before
     with pytest.raises(Halted, match="away"):
         eye.look(fresh=True)

@@ -11,10 +11,10 @@ from tests.web.attacks import CHANGES, bearer
 from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.web.auth import (
-    Doors,
+    Hosts,
 )
-from b24migrate.web.overview_cache import Eye
-from b24migrate.web.routes_actions import acting
+from b24migrate.web.overview_cache import OverviewCache
+from b24migrate.web.routes_actions import action_routes
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_two_hosts_are_none(quiet: Desk, second: str) -> None:
 
 
 def test_a_host_that_was_let_in_by_name_is_served_and_needs_the_token(tmp_path: Path) -> None:
-    doors = Doors(more=frozenset({"migration.example"}))
+    doors = Hosts(more=frozenset({"migration.example"}))
     with dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True) as quiet:
         name = {"Host": "migration.example"}
         assert quiet.send("GET", "/api/v1/session", name).status == 401
@@ -97,7 +97,9 @@ def test_a_change_without_a_header_is_refused(quiet: Desk, missing: str) -> None
 
 
 def test_every_route_that_changes_something_looks_for_forgeries(quiet: Desk) -> None:
-    routes = [one for one in acting(quiet.context, Eye(quiet.context)).routes if isinstance(one, APIRoute)]
+    routes = [
+        one for one in action_routes(quiet.context, OverviewCache(quiet.context)).routes if isinstance(one, APIRoute)
+    ]
     assert sorted(one.path for one in routes) == sorted(f"/{name}" for name in CHANGES)
     for path, methods in quiet.look("openapi.json")["paths"].items():
         changing = set(methods) - {"get"}

@@ -12,9 +12,9 @@ from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.web.auth import (
     WRONG_AT_ONCE,
-    Doors,
-    Patience,
-    network,
+    GuessLimit,
+    Hosts,
+    parse_network,
 )
 
 FORWARDED = [
@@ -33,7 +33,7 @@ def test_forwarded_headers_without_a_proxy_are_refused(quiet: Desk, headers: dic
 
 
 def proxied(tmp_path: Path, *addresses: str) -> AbstractContextManager[Desk]:
-    doors = Doors(more=frozenset({"migration.example"}), proxies=tuple(map(network, addresses)))
+    doors = Hosts(more=frozenset({"migration.example"}), proxies=tuple(map(parse_network, addresses)))
     return dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True)
 
 
@@ -51,13 +51,13 @@ def test_only_the_proxy_that_was_named_may_forward(tmp_path: Path) -> None:
     with proxied(tmp_path, "10.0.0.0/24", "127.0.0.1") as desk:
         assert desk.get("/login", {"X-Forwarded-For": "203.0.113.9"}).status == 200
     with pytest.raises(BadConfiguration, match="not an address"):
-        network("migration.example")
+        parse_network("migration.example")
 
 
 def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) -> None:
     """The last address is what the proxy has seen."""
     with proxied(tmp_path) as desk:
-        desk.context.latch.patience = Patience(lambda: 0.0)
+        desk.context.latch.patience = GuessLimit(lambda: 0.0)
         for n in range(5):
             seen = {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}, 203.0.113.9"}
             assert desk.get("/api/v1/session", seen).status == 401
@@ -69,7 +69,7 @@ def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) 
 def test_who_guesses_from_everywhere_is_slowed_down_as_well(tmp_path: Path) -> None:
     with proxied(tmp_path) as desk:
         now = 0.0
-        desk.context.latch.patience = Patience(lambda: now)
+        desk.context.latch.patience = GuessLimit(lambda: now)
         mine = signed_in(desk)
         replies = [
             desk.get("/api/v1/session", {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}"}).status

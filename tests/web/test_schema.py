@@ -14,7 +14,7 @@ from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.model.records import Span
 from b24migrate.web.action_files import LastAction
-from b24migrate.web.auth import Patience
+from b24migrate.web.auth import GuessLimit
 from b24migrate.web.request_schemas import STREAMS
 
 SETTINGS = Path(__file__).with_name("schemathesis.toml")
@@ -38,7 +38,7 @@ class Calm:
         return None
 
 
-class Forgiving(Patience):
+class Forgiving(GuessLimit):
     """Who attacks with thousands of wrong tokens would soon be told nothing else."""
 
     def wrong(self, address: str) -> None: ...

@@ -103,7 +103,7 @@ def test_a_bug_is_a_reference_without_a_traceback(
 
     from b24migrate.web import error_view
 
-    monkeypatch.setattr(error_view, "errors", broken)
+    monkeypatch.setattr(error_view, "view_errors", broken)
     quiet.look("session")  # the secrets are known once the application is open
     reply = quiet.get("/api/v1/errors")
     assert reply.status == 500

@@ -15,12 +15,12 @@ from b24migrate.model.errors import BadConfiguration
 from b24migrate.web import auth
 from b24migrate.web.auth import (
     SESSION_S,
-    Doors,
-    Latch,
-    Patience,
+    GuessLimit,
+    Hosts,
+    Sessions,
+    check_token,
+    guess_origin,
     host_name,
-    origin_of,
-    usable,
 )
 from b24migrate.web.context import Context
 from b24migrate.web.responses import Refused
@@ -29,14 +29,14 @@ from b24migrate.web.responses import Refused
 @pytest.fixture(scope="module")
 def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     config = configured(tmp_path_factory.mktemp("outside"), *NOBODY)
-    with dashboard(config, doors=Doors("0.0.0.0"), stranger=True) as one:  # noqa: S104
+    with dashboard(config, doors=Hosts("0.0.0.0"), stranger=True) as one:  # noqa: S104
         yield one
 
 
 @pytest.fixture
 def outside(reachable: Desk) -> Desk:
     """A dashboard that other machines can reach, before anybody has guessed."""
-    reachable.context.latch.patience = Patience()
+    reachable.context.latch.patience = GuessLimit()
     return reachable
 
 
@@ -141,14 +141,14 @@ def test_anything_else_does_not_open(outside: Desk, headers: dict[str, str]) -> 
 
 
 def test_a_cookie_of_another_dashboard_does_not_open(outside: Desk) -> None:
-    latch = Latch(TOKEN)
+    latch = Sessions(TOKEN)
     assert outside.get("/api/v1/session", {"Cookie": f"{latch.cookie_name}={latch.new_cookie()}"}).status == 401
     ours = outside.context.latch.cookie_name
     assert outside.get("/api/v1/session", {"Cookie": f"{ours}={latch.new_cookie()}"}).status == 401
 
 
 def test_who_guesses_has_to_wait_by_every_way(outside: Desk) -> None:
-    outside.context.latch.patience = Patience(lambda: 0.0)  # time stands still
+    outside.context.latch.patience = GuessLimit(lambda: 0.0)  # time stands still
     for _ in range(5):
         assert outside.get("/api/v1/session", bearer("guess")).status == 401
     for reply in (outside.get("/api/v1/session", bearer(TOKEN)), outside.post("login", {"token": TOKEN})):
@@ -158,7 +158,7 @@ def test_who_guesses_has_to_wait_by_every_way(outside: Desk) -> None:
 
 def test_patience_grows_ends_and_is_bounded() -> None:
     now = 0.0
-    patience = Patience(lambda: now)
+    patience = GuessLimit(lambda: now)
     waits = []
     for _ in range(14):
         patience.wrong("a")
@@ -178,19 +178,19 @@ def test_patience_grows_ends_and_is_bounded() -> None:
 
 
 def test_neighbours_of_one_network_share_their_patience() -> None:
-    assert origin_of("2001:db8::1") == origin_of("2001:db8::ffff")
-    assert origin_of("2001:db8::1") != origin_of("2001:db8:1::1")
-    assert origin_of("10.0.0.1") != origin_of("10.0.0.2")
-    assert len(origin_of("x" * 1000)) <= 64
+    assert guess_origin("2001:db8::1") == guess_origin("2001:db8::ffff")
+    assert guess_origin("2001:db8::1") != guess_origin("2001:db8:1::1")
+    assert guess_origin("10.0.0.1") != guess_origin("10.0.0.2")
+    assert len(guess_origin("x" * 1000)) <= 64
 
 
 def test_a_short_token_is_not_taken() -> None:
     with pytest.raises(BadConfiguration, match="shorter"):
-        usable("hunter2")
+        check_token("hunter2")
 
 
 def test_a_latch_does_not_show_its_token() -> None:
-    assert TOKEN not in repr(Latch(TOKEN))
+    assert TOKEN not in repr(Sessions(TOKEN))
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import pytest
 from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.web import guard, server
-from b24migrate.web.application import application
+from b24migrate.web.application import make_application
 from b24migrate.web.context import Context, Session
-from b24migrate.web.server import AT_ONCE, listening, served
+from b24migrate.web.server import AT_ONCE, listen, serve_in_thread
 
 BEARER = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
 
@@ -141,8 +141,8 @@ ASKED, HALF_ASKED = b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / H
 
 @pytest.mark.parametrize(("before", "begun"), [(b"", b""), (b"", HALF_ASKED), (ASKED, HALF_ASKED)])
 def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: bytes, begun: bytes) -> None:
-    app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
+    app, place = make_application(Context(configured(tmp_path, *NOBODY))), listen("127.0.0.1", 0)
+    with serve_in_thread(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
         one.sendall(before)
         assert not before or one.recv(65536).startswith(b"HTTP/1.1 200")
         one.sendall(begun)
@@ -204,8 +204,8 @@ def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Context, "session", slow)
     context = Context(configured(tmp_path, *NOBODY))
-    app, place = application(context), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
+    app, place = make_application(context), listen("127.0.0.1", 0)
+    with serve_in_thread(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
         known = f"Authorization: Bearer {context.latch.token}"
         one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n{known}\r\n\r\n".encode())
         assert one.recv(12) == b"HTTP/1.1 200"

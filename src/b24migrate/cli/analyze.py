@@ -60,11 +60,11 @@ def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
 
 def _compare(session: Session, *, as_json: bool) -> None:
     from b24migrate.cli.open_app import looking
-    from b24migrate.insight.forecast import compared, last
+    from b24migrate.insight.forecast import compare_forecast, load_last
 
     with looking(session) as app:
-        made = last(app.context.store)
-        found: list[Compared] = compared(app.context.store)
+        made = load_last(app.context.store)
+        found: list[Compared] = compare_forecast(app.context.store)
     if made is None:
         raise Halted(say("cli.no_forecast"), hint=say("cli.no_forecast_fix"))
     if as_json:

@@ -10,8 +10,8 @@ import typer
 
 from b24migrate.cli.lanes import number
 from b24migrate.insight.forecast import Compared, Survey
-from b24migrate.insight.forecast.course import EXECUTION
 from b24migrate.insight.forecast.model import Estimate, FieldFacts, Forecast
+from b24migrate.insight.forecast.schedule import EXECUTION
 from b24migrate.messages import say
 from b24migrate.messages.measures import duration, percent
 from b24migrate.messages.safe_text import harmless

@@ -32,13 +32,13 @@ def write(
         return
     from b24migrate.cli.open_app import looking
     from b24migrate.insight.certificate import make
-    from b24migrate.monitor.logs import masked
+    from b24migrate.monitor.logs import mask_email
 
     session: Session = context.obj
 
     def made() -> Made:
         with looking(session, portals=True) as app:  # their names are in it
-            return make(app.context, out, clean=lambda text: masked(session.redact(text)))
+            return make(app.context, out, clean=lambda text: mask_email(session.redact(text)))
 
     _tell(session, out, made, f"Written: {out}", as_json=as_json)
 

@@ -104,7 +104,7 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
 
     with looking(context.obj) as app:
         rows = field_map.field_lines(app.context)
-    csv_tables.write(file, field_map.COLUMNS, rows)
+    csv_tables.write_csv(file, field_map.COLUMNS, rows)
     told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))
 
@@ -117,6 +117,6 @@ def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        changed = field_map.load(app.context, csv_tables.lines_of(file, "custom-fields export"))
+        changed = field_map.load(app.context, csv_tables.read_lines(file, "custom-fields export"))
     told = json.dumps({"changed": changed})
     typer.echo(told if as_json else phrase("cli.fields.changed", count=changed))

@@ -39,22 +39,22 @@ def errors(
     from b24migrate.cli.open_app import looking
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
-    from b24migrate.insight.causes import causes, grouped
+    from b24migrate.insight.causes import group_causes, list_causes
     from b24migrate.insight.chains import chains
     from b24migrate.messages.safe_text import harmless, harmless_json
-    from b24migrate.monitor.logs import masked
+    from b24migrate.monitor.logs import mask_email
 
     session: Session = context.obj
     with looking(session) as app:
         name = stream_name(stream, app.context.streams) if stream else ""
-        found, chained = causes(app.context, name), chains(app.context, name)
+        found, chained = list_causes(app.context, name), chains(app.context, name)
     if as_json:
         told: dict[str, Json] = {"errors": [cause.to_json() for cause in found]}
         told |= {"chains": [chain.to_json() for chain in chained.chains], "chains_complete": chained.complete}
         text = json.dumps(told, ensure_ascii=False)
-        typer.echo(harmless_json(masked(session.redact(text))))
+        typer.echo(harmless_json(mask_email(session.redact(text))))
         return
-    print_groups(grouped(found), console(), lambda text: harmless(masked(session.redact(text))), chained)
+    print_groups(group_causes(found), console(), lambda text: harmless(mask_email(session.redact(text))), chained)
 
 
 def explain(code: str, *, as_json: bool) -> None:

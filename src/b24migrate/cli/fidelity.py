@@ -40,12 +40,12 @@ def fidelity(
         terminal.choose(language_name(language))
     with looking(session, portals=True) as app:
         run_context = app.context
-        rules = fidelities.concerning(
-            run_context, wait_for_limits(run_context.clock, lambda: fidelities.asked(run_context)), app.chosen()
+        rules = fidelities.relevant_rules(
+            run_context, wait_for_limits(run_context.clock, lambda: fidelities.ask_target(run_context)), app.chosen()
         )
         if accept:
             fidelities.accept(run_context, rules, local_user())
-        found = fidelities.listed(run_context, rules)
+        found = fidelities.make_list(run_context, rules)
     code = GATE if found.needs_acceptance else CLEAN
     if as_json:
         told = json.dumps({**as_told(found, terminal.words()), "exit_code": code}, ensure_ascii=False)

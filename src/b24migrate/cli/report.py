@@ -25,14 +25,14 @@ def report(
     """Write the report: one page to print and sign, with CSV tables."""
     from b24migrate.cli.open_app import looking
     from b24migrate.entities.names import language_name
-    from b24migrate.report import Request, make
-    from b24migrate.report.paths import PAGE
+    from b24migrate.report import Request, make_report
+    from b24migrate.report.write import PAGE
 
     session: Session = context.obj
     if language:
         terminal.choose(language_name(language))
     with looking(session, portals=True) as app:  # their names are in it, and their secrets must be known to be left out
-        made = make(app, Request(out, terminal.language(), session.redact, force))
+        made = make_report(app, Request(out, terminal.language(), session.redact, force))
     if as_json:
         told = {"file": str(out / PAGE), "standing": made.standing, "verdict": made.verdict, "root": made.root}
         typer.echo(json.dumps({**told, "tables": made.rows}, ensure_ascii=False))

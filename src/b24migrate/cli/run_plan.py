@@ -138,12 +138,12 @@ def _sent(app: App) -> Iterator[None]:
         return
     from b24migrate.insight.status import figures
     from b24migrate.model.events import Noted, tell
-    from b24migrate.monitor.telemetry import sent
+    from b24migrate.monitor.telemetry import send_metrics
 
     def say(message: str) -> None:
         tell(app.context.observers, Noted("warning", message))
 
-    with sent(lambda: figures(app.context), connection, say):
+    with send_metrics(lambda: figures(app.context), connection, say):
         yield
 
 
@@ -189,9 +189,9 @@ def _count_what_is_not_kept(app: App) -> None:
     """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
     from b24migrate.insight import fidelity
 
-    before = fidelity.remembered(app.context, app.chosen())
+    before = fidelity.last_list(app.context, app.chosen())
     if before is not None and not before.all_kept:
-        fidelity.known(app.context, app.chosen(), most=COUNTED_AFTERWARDS)
+        fidelity.current_list(app.context, app.chosen(), most=COUNTED_AFTERWARDS)
 
 
 def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:

@@ -19,7 +19,7 @@ from b24migrate.model.errors import BadConfiguration
 from b24migrate.private_files import is_exposed, replace_private
 
 if TYPE_CHECKING:
-    from b24migrate.web.auth import Doors, Latch
+    from b24migrate.web.auth import Hosts, Sessions
     from b24migrate.web.context import Context
 
 HOST, PORT = "127.0.0.1", 8724
@@ -45,19 +45,19 @@ def serve(
     show: Annotated[bool, typer.Option("--open/--no-open")] = False,
 ) -> None:
     """Open the dashboard: the live migration in a browser, until Ctrl-C."""
-    from b24migrate.web.auth import Doors, network
+    from b24migrate.web.auth import Hosts, parse_network
 
     session: Session = context.obj
     names = frozenset(name.lower() for name in allow_host or ())
     if proxy and not names:
         hint = say("cli.serve.proxy_fix")
         raise BadConfiguration(say("cli.serve.proxy"), code="USAGE", hint=hint)
-    doors = Doors(host, names, proxies=tuple(map(network, proxy or ())))
+    doors = Hosts(host, names, proxies=tuple(map(parse_network, proxy or ())))
     show_dashboard(session, doors, port, latch_for(session, token), show=show, kept=token)
 
 
 def show_dashboard(
-    session: Session, doors: Doors, port: int, latch: Latch, *, show: bool = False, kept: str = ""
+    session: Session, doors: Hosts, port: int, latch: Sessions, *, show: bool = False, kept: str = ""
 ) -> None:
     """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
     from b24migrate.cli.signals import interruptible
@@ -76,11 +76,11 @@ def show_dashboard(
 
 
 def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
-    from b24migrate.web.application import application
-    from b24migrate.web.server import address, listening, served
+    from b24migrate.web.application import make_application
+    from b24migrate.web.server import address, listen, serve_in_thread
 
-    place = listening(context.doors.host, port)
-    with served(application(context), place):
+    place = listen(context.doors.host, port)
+    with serve_in_thread(make_application(context), place):
         url = address(place)
         link = link_to(url, context.latch)
         typer.echo(phrase("cli.serve.at", url=url))
@@ -93,7 +93,7 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
             threading.Event().wait()
 
 
-def link_to(url: str, latch: Latch) -> str:
+def link_to(url: str, latch: Sessions) -> str:
     """Behind the "#" no server, log or Referer sees the token."""
     return f"{url}/login#{quote(latch.token, safe='')}"
 
@@ -117,28 +117,28 @@ def opened(link: str, context: Context) -> Iterator[None]:
 @contextmanager
 def beside(session: Session) -> Iterator[None]:
     """While something else is done: at its usual port, or at any that is free."""
-    from b24migrate.web.application import application
+    from b24migrate.web.application import make_application
     from b24migrate.web.context import Context
-    from b24migrate.web.server import address, listening, served
+    from b24migrate.web.server import address, listen, serve_in_thread
 
     context = Context(config=session.config, environ=session.environ)
     try:
-        place = listening(HOST, PORT)
+        place = listen(HOST, PORT)
     except BadConfiguration:
-        place = listening(HOST, 0)
+        place = listen(HOST, 0)
     try:
-        with served(application(context), place):
+        with serve_in_thread(make_application(context), place):
             typer.echo(phrase("cli.serve.watch", place=link_to(address(place), context.latch)))
             yield
     finally:
         context.close()
 
 
-def latch_for(session: Session, token: str) -> Latch:
+def latch_for(session: Session, token: str) -> Sessions:
     """Raises BadConfiguration when the token cannot be had, or is too short."""
-    from b24migrate.web.auth import Latch, usable
+    from b24migrate.web.auth import Sessions, check_token
 
-    return Latch(usable(_given(session, token))) if token else Latch()
+    return Sessions(check_token(_given(session, token))) if token else Sessions()
 
 
 def _given(session: Session, reference: str) -> str:

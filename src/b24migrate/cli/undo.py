@@ -144,7 +144,7 @@ class Undoing:
         from b24migrate.report import csv_tables
 
         if listed and self._out:
-            csv_tables.write(self._out, COLUMNS, rehearsal.walk())
+            csv_tables.write_csv(self._out, COLUMNS, rehearsal.walk())
         else:
             deque(rehearsal.walk(), maxlen=0)
 
@@ -153,7 +153,7 @@ class Undoing:
         from b24migrate.report import csv_tables
 
         if self._out:
-            csv_tables.write(
+            csv_tables.write_csv(
                 self._out, COLUMNS, (one for one in kept_rows(self._context.store) if one.stream in streams)
             )
 

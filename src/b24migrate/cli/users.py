@@ -30,7 +30,7 @@ def export(
 
     with looking(context.obj) as app:
         rows = list(user_map.list_people(app.context))
-    csv_tables.write(file, user_map.COLUMNS, rows)
+    csv_tables.write_csv(file, user_map.COLUMNS, rows)
     told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else phrase("cli.users.written", count=len(rows), file=file))
 
@@ -45,6 +45,6 @@ def load(
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        linked = user_map.load(app.context, csv_tables.lines_of(file, "users export"))
+        linked = user_map.load(app.context, csv_tables.read_lines(file, "users export"))
     told = json.dumps({"linked": linked})
     typer.echo(told if as_json else phrase("cli.users.linked", linked=linked))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from b24migrate import cli
 from b24migrate.model.errors import MigrationError
-from b24migrate.web.action_files import LastAction, note, read
+from b24migrate.web.action_files import LastAction, read_action, write_action
 
 
 def main(place: Path, arguments: list[str]) -> int:
@@ -20,8 +20,8 @@ def main(place: Path, arguments: list[str]) -> int:
         said.update(message=redact(error.message), hint=redact(error.hint), code=error.code)
 
     code = cli.execute(arguments, hear=hear)
-    begun = read(place) or LastAction(arguments[0], "")
-    note(place, replace(begun, exit_code=code, **said))
+    begun = read_action(place) or LastAction(arguments[0], "")
+    write_action(place, replace(begun, exit_code=code, **said))
     return code
 
 

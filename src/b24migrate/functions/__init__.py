@@ -3,6 +3,6 @@
 The same jobs as everywhere else. Who calls is the host of the functions; what it calls is in `triggers.py`.
 """
 
-from b24migrate.app_cache import Keeper, from_environment
+from b24migrate.app_cache import AppCache, open_from_environment
 
-__all__ = ["Keeper", "from_environment"]
+__all__ = ["AppCache", "open_from_environment"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import azure.functions as func
 
-from b24migrate.app_cache import Keeper
+from b24migrate.app_cache import AppCache
 from b24migrate.config import dashboard_names, dashboard_token
 from b24migrate.functions import http
 from b24migrate.functions.http import Reply
@@ -36,7 +36,7 @@ SWITCH = say("web.off_fix")
 class Dashboard:
     """Made when it is first asked for: who only works through messages needs none of its libraries."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: AppCache) -> None:
         self._keeper = keeper
         self._making = Lock()
         self._made: AsgiMiddleware | None = None
@@ -46,13 +46,13 @@ class Dashboard:
             with self._making:
                 made = self._made = self._made or self._make()
         except MigrationError as error:
-            return _turned_away(error.message, error.hint or SWITCH)
+            return _refuse(error.message, error.hint or SWITCH)
         if made is None:
-            return _turned_away(OFF, SWITCH)
+            return _refuse(OFF, SWITCH)
         try:
             answer: func.HttpResponse = await made.handle_async(req, context)
         except UnicodeDecodeError:  # the middleware's, of an address that is no text
-            return _turned_away(say("web.no_page"), say("web.no_page_fix"), code="DASHBOARD_NOT_FOUND")
+            return _refuse(say("web.no_page"), say("web.no_page_fix"), code="DASHBOARD_NOT_FOUND")
         return answer
 
     def _make(self) -> AsgiMiddleware | None:
@@ -60,17 +60,17 @@ class Dashboard:
         token = dashboard_token()
         if not token:
             return None
-        from b24migrate.web.application import application
-        from b24migrate.web.auth import Doors, Latch, usable
+        from b24migrate.web.application import make_application
+        from b24migrate.web.auth import Hosts, Sessions, check_token
         from b24migrate.web.context import Context
 
         context = Context(
-            doors=Doors(more=dashboard_names(), every=True),
-            latch=Latch.shared(usable(token), StoredLogouts(self._keeper)),
+            doors=Hosts(more=dashboard_names(), every=True),
+            latch=Sessions.shared(check_token(token), StoredLogouts(self._keeper)),
             starter=Requests(self._keeper),
             kept=self._keeper,
         )
-        return func.AsgiMiddleware(_told_who_asks(application(context)))  # type: ignore[no-untyped-call]
+        return func.AsgiMiddleware(_add_client_address(make_application(context)))  # type: ignore[no-untyped-call]
 
 
 class StoredLogouts:
@@ -78,7 +78,7 @@ class StoredLogouts:
 
     remote = True
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: AppCache) -> None:
         self._keeper = keeper
         self._lock = Lock()
         self._open: OrderedDict[str, float] = OrderedDict()  # sessions that were not ended, and since when
@@ -113,29 +113,29 @@ class Requests:
 
     able: Sequence[str] = ("start", "resume", "retry")
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: AppCache) -> None:
         self._keeper = keeper
 
     def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None:
         wish = {"entities": list(entities), "phases": list(phases), "test_limit": test_limit}
-        _done(http.start(self._keeper, json.dumps(wish).encode()))
+        _require_done(http.start(self._keeper, json.dumps(wish).encode()))
 
     def resume(self) -> None:
-        _done(http.resume(self._keeper))
+        _require_done(http.resume(self._keeper))
 
     def retry(self, entities: Sequence[str], code: str) -> None:
-        _done(http.retry(self._keeper, json.dumps({"entities": list(entities), "code": code}).encode()))
+        _require_done(http.retry(self._keeper, json.dumps({"entities": list(entities), "code": code}).encode()))
 
     def analyze(self) -> None:
         hint = say("web.no_analysis_fix")
-        _done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
+        _require_done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
 
     def last(self) -> LastAction | None:
         """What was refused was told at once."""
         return None
 
 
-def _told_who_asks(app: ASGIApp) -> ASGIApp:
+def _add_client_address(app: ASGIApp) -> ASGIApp:
     """The middleware does not say who asks, and without it whoever guesses would lock everybody out. The last address
     is what Azure's own front door has seen; those before it anybody can make up."""
 
@@ -148,7 +148,7 @@ def _told_who_asks(app: ASGIApp) -> ASGIApp:
     return asked
 
 
-def _done(reply: Reply) -> None:
+def _require_done(reply: Reply) -> None:
     from b24migrate.web.responses import Relayed
 
     if reply.status >= http.USAGE:
@@ -156,6 +156,6 @@ def _done(reply: Reply) -> None:
         raise Relayed(reply.status, said["message"], code=said["code"], hint=said["hint"])
 
 
-def _turned_away(message: str, hint: str, code: str = "DASHBOARD_OFF") -> func.HttpResponse:
+def _refuse(message: str, hint: str, code: str = "DASHBOARD_OFF") -> func.HttpResponse:
     body = json.dumps({"code": code, "message": message, "hint": hint}, ensure_ascii=False)
     return func.HttpResponse(body, status_code=404, mimetype="application/json", charset="utf-8")

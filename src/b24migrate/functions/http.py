@@ -11,19 +11,19 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.app import App
-from b24migrate.app_cache import Keeper
+from b24migrate.app_cache import AppCache
 from b24migrate.engine import plan, requeue, undo_lock
 from b24migrate.engine.plan import NoRun, Plan, Run
 from b24migrate.entities.names import entity_name, mini_task
 from b24migrate.insight import fidelity
-from b24migrate.insight.causes import causes
+from b24migrate.insight.causes import list_causes
 from b24migrate.insight.status import snapshot
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet, Halted, MigrationError, Stop
 from b24migrate.model.records import Json
 from b24migrate.model.streams import PHASES
-from b24migrate.monitor.functions_log import say_bug
-from b24migrate.monitor.logs import masked
+from b24migrate.monitor.functions_log import log_bug
+from b24migrate.monitor.logs import mask_email
 
 OK, ACCEPTED, USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 200, 202, 400, 409, 412, 422, 500, 503
 
@@ -46,7 +46,7 @@ class Limit(msgspec.Struct, forbid_unknown_fields=True):
     test_limit: int | None = None
 
 
-class Again(msgspec.Struct, forbid_unknown_fields=True):
+class RetryWish(msgspec.Struct, forbid_unknown_fields=True):
     """What `retry` may be asked for; nothing means everything that failed."""
 
     entities: list[str] = []
@@ -57,7 +57,7 @@ class Again(msgspec.Struct, forbid_unknown_fields=True):
 # ---------------------------------------------------------------- what may be asked
 
 
-def start(keeper: Keeper, body: bytes) -> Reply:
+def start(keeper: AppCache, body: bytes) -> Reply:
     """Looks at both portals, makes the plan, puts the first jobs on the queue. A run of the same plan that is under
     way or has stopped goes on."""
 
@@ -65,24 +65,24 @@ def start(keeper: Keeper, body: bytes) -> Reply:
         wish = _read(body, Wish)
         names = [entity_name(name, app.catalog) for name in wish.entities]
         if wish.accept_fidelity:
-            rules = fidelity.concerning(app.context, fidelity.asked(app.context), app.chosen(tuple(names)))
+            rules = fidelity.relevant_rules(app.context, fidelity.ask_target(app.context), app.chosen(tuple(names)))
             fidelity.accept(app.context, rules, say("work.by_request"))
-        return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
+        return _begin_run(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
 
-    return _answered(keeper, act, fresh=True)
+    return _answer(keeper, act, fresh=True)
 
 
-def do(keeper: Keeper, task: str, body: bytes) -> Reply:
+def do(keeper: AppCache, task: str, body: bytes) -> Reply:
     """One mini-task."""
 
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
-        return _begun(app, [entity], (phase,), _read(body, Limit).test_limit)
+        return _begin_run(app, [entity], (phase,), _read(body, Limit).test_limit)
 
-    return _answered(keeper, act, fresh=True)
+    return _answer(keeper, act, fresh=True)
 
 
-def pause(keeper: Keeper) -> Reply:
+def pause(keeper: AppCache) -> Reply:
     """Closes the gate: jobs that are being done come to their end, no other is begun. Messages that come meanwhile are
     taken off; `resume` sends others for the jobs that are left."""
 
@@ -92,20 +92,20 @@ def pause(keeper: Keeper) -> Reply:
             raise NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN, hint=say("work.see_status"))
         return Reply(OK, {"run": run.id, "state": run.state, "message": run.message})
 
-    return _answered(keeper, act)
+    return _answer(keeper, act)
 
 
-def resume(keeper: Keeper) -> Reply:
+def resume(keeper: AppCache) -> Reply:
     """Goes on with the current run, whatever its plan is: one that is paused, or has stopped."""
 
     def act(app: App) -> Reply:
         wanted = plan.resumable_run(app.context.store).plan
-        return _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
+        return _begin_run(app, wanted.entities, wanted.phases, wanted.test_limit)
 
-    return _answered(keeper, act, fresh=True)
+    return _answer(keeper, act, fresh=True)
 
 
-def status(keeper: Keeper) -> Reply:
+def status(keeper: AppCache) -> Reply:
     """How far everything is, and how the run ended or why it stopped."""
 
     def act(app: App) -> Reply:
@@ -114,41 +114,41 @@ def status(keeper: Keeper) -> Reply:
         ending = {"exit_code": run.exit_code if run else None, "message": run.message if run else ""}
         return Reply(OK, {**snapshot(app.context).to_json(), "state": state, **ending})
 
-    return _answered(keeper, act)
+    return _answer(keeper, act)
 
 
-def errors(keeper: Keeper) -> Reply:
+def errors(keeper: AppCache) -> Reply:
     """What failed, grouped by cause, and what to do about it."""
-    return _answered(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in causes(app.context)]}))
+    return _answer(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in list_causes(app.context)]}))
 
 
-def retry(keeper: Keeper, body: bytes) -> Reply:
+def retry(keeper: AppCache, body: bytes) -> Reply:
     """Puts what failed back to work."""
 
     def act(app: App) -> Reply:
-        wish = _read(body, Again)
+        wish = _read(body, RetryWish)
         names = [entity_name(name, app.catalog) for name in wish.entities]
         names += [mini_task(wish.scope, app.catalog)[0]] if wish.scope else []
-        names = names or _all_that_may_be_retried(app)
-        _refuse_others_than(app, names)
+        names = names or _list_retryable(app)
+        _refuse_other_entities(app, names)
         renewed = requeue.requeue(app.context, names, wish.code)
         told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
             return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
         wanted = requeue.reopen_plan(app.context, renewed)
-        reply = _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
+        reply = _begin_run(app, wanted.entities, wanted.phases, wanted.test_limit)
         return Reply(reply.status, {**reply.body, **told})
 
-    return _answered(keeper, act, fresh=True)
+    return _answer(keeper, act, fresh=True)
 
 
 # ---------------------------------------------------------------- what they have in common
 
 
-def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
+def _begin_run(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
     limit = app.context.options.test_limit if test_limit is None else test_limit
     ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
-    _refuse_a_second(app, Plan(ordered, tuple(phases), limit))
+    _refuse_second_run(app, Plan(ordered, tuple(phases), limit))
     run = app.runner.begin(entities, phases, test_limit=limit)
     app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run).step():
@@ -156,29 +156,29 @@ def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit:
     return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})
 
 
-def _refuse_a_second(app: App, wanted: Plan) -> None:
+def _refuse_second_run(app: App, wanted: Plan) -> None:
     run = plan.current(app.context.store)
     if run is None:
         return
     begun = datetime.fromisoformat(run.started) if run.started else app.context.clock.now()
     beginning = run.state == plan.BEGINNING and app.context.clock.now() - begun < timedelta(seconds=plan.BEGINNING_S)
     if beginning or (run.under_way and run.plan != wanted):
-        raise _under_way(run)
+        raise _under_way_error(run)
 
 
-def _refuse_others_than(app: App, names: Sequence[str]) -> None:
+def _refuse_other_entities(app: App, names: Sequence[str]) -> None:
     """While a run is under way only what is in its plan can be taken up again."""
     run = plan.current(app.context.store)
     if run is not None and run.under_way and not set(names) <= set(run.plan.entities):
-        raise _under_way(run)
+        raise _under_way_error(run)
 
 
-def _all_that_may_be_retried(app: App) -> list[str]:
+def _list_retryable(app: App) -> list[str]:
     run = plan.current(app.context.store)
     return list(run.plan.entities) if run is not None and run.under_way else [one.name for one in app.catalog.entities]
 
 
-def _under_way(run: Run) -> Halted:
+def _under_way_error(run: Run) -> Halted:
     hint = say("work.other_plan_fix")
     return Halted(say("work.other_plan", id=run.id), code=plan.UNDER_WAY, hint=hint)
 
@@ -210,7 +210,7 @@ def _read(body: bytes, shape: type[msgspec.Struct]) -> Json:
 # ---------------------------------------------------------------- how it is answered
 
 
-def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = False) -> Reply:
+def _answer(keeper: AppCache, act: Callable[[App], Reply], *, fresh: bool = False) -> Reply:
     """Never raises; no secret and no traceback leaves."""
     redact: Callable[[str], str] = str
     try:
@@ -223,7 +223,7 @@ def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = Fals
         return _clean(Reply(_status_of(error), {**told, **exit_code}), redact)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
         reference = secrets.token_hex(4)
-        say_bug(bug, redact, reference=reference)
+        log_bug(bug, redact, reference=reference)
         message = say("web.bug", reference=reference)
         return Reply(BUG, {"code": "BUG", "message": message, "reference": reference})
 
@@ -238,5 +238,5 @@ def _status_of(error: MigrationError) -> int:
 
 
 def _clean(reply: Reply, redact: Callable[[str], str]) -> Reply:
-    body: Mapping[str, Json] = json.loads(masked(redact(json.dumps(reply.body, ensure_ascii=False))))
+    body: Mapping[str, Json] = json.loads(mask_email(redact(json.dumps(reply.body, ensure_ascii=False))))
     return Reply(reply.status, body)

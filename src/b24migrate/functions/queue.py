@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from threading import Event, Thread
 
 from b24migrate.app import App
-from b24migrate.app_cache import AtWork, Keeper
+from b24migrate.app_cache import ActiveRun, AppCache
 from b24migrate.config import monitor_connection
 from b24migrate.engine import plan
 from b24migrate.engine.jobs import perform
@@ -22,8 +22,8 @@ from b24migrate.engine.worker import LEASE_S, RENEW_S
 from b24migrate.insight.status import figures, remember
 from b24migrate.model.errors import MigrationError, Stop
 from b24migrate.model.records import Job
-from b24migrate.monitor.functions_log import say, say_bug
-from b24migrate.monitor.telemetry import sent
+from b24migrate.monitor.functions_log import log_bug, log_line
+from b24migrate.monitor.telemetry import send_metrics
 from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Lease
 
 RESUME_AFTER_S = 300.0
@@ -33,103 +33,103 @@ LONGEST_BODY = 2000
 DONE, NOTHING, IDLE, STOPPED, BURIED, ENDED = "done", "nothing", "idle", "stopped", "buried", "ended"
 
 
-def work(keeper: Keeper, body: bytes, deliveries: int = 1) -> str:
+def work(keeper: AppCache, body: bytes, deliveries: int = 1) -> str:
     """Does the job that a message names, and moves the plan along when it was the last of its mini-task.
 
     Returns what became of the message, which is done with in every case: a job that is left, parked or tried again has
     another, or gets one from `tend`. Raises only a bug, so that the host counts it."""
     owner = f"function:{secrets.token_hex(8)}"
     try:
-        with keeper.at_work() as at_work:
+        with keeper.active_run() as at_work:
             if isinstance(at_work, App):
-                return _left(at_work, body, owner)
-            return _worked(at_work, body, owner, deliveries)
+                return _leave_job(at_work, body, owner)
+            return _do_job(at_work, body, owner, deliveries)
     except Stop as stop:
-        say(logging.ERROR, str(stop), error_code=stop.code)
+        log_line(logging.ERROR, str(stop), error_code=stop.code)
         return STOPPED
 
 
-def _worked(at_work: AtWork, body: bytes, owner: str, deliveries: int) -> str:
-    job_id = named(body)
+def _do_job(at_work: ActiveRun, body: bytes, owner: str, deliveries: int) -> str:
+    job_id = read_job_id(body)
     if job_id is None:
-        return _unreadable(at_work.app, body)
-    lease = _taken(at_work.app, job_id, owner)
+        return _bury_unreadable(at_work.app, body)
+    lease = _take(at_work.app, job_id, owner)
     if lease is None:
         return NOTHING
     try:
-        return _done(at_work, lease)
+        return _perform(at_work, lease)
     except Stop as stop:
         _give_back(at_work.app, owner)
-        _stopped(at_work, stop)
+        _stop_run(at_work, stop)
         raise
     except BaseException as bug:
-        _failed(at_work.app, lease, owner, bug, last=deliveries >= DELIVERIES)
+        _give_up(at_work.app, lease, owner, bug, last=deliveries >= DELIVERIES)
         raise
 
 
-def _left(app: App, body: bytes, owner: str) -> str:
+def _leave_job(app: App, body: bytes, owner: str) -> str:
     """No run is under way, or it is paused. Taken and given back, its job is known to have no message, and gets one
     when the run goes on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment
     would stay."""
-    job_id = named(body)
+    job_id = read_job_id(body)
     run = plan.current(app.context.store)
     begins = run is not None and run.state == plan.BEGINNING
-    if job_id is not None and not begins and _taken(app, job_id, owner):
+    if job_id is not None and not begins and _take(app, job_id, owner):
         _give_back(app, owner)
     return IDLE
 
 
-def bury(keeper: Keeper, body: bytes) -> str:
+def bury(keeper: AppCache, body: bytes) -> str:
     """For a message from the poison queue: its job goes to the dead letters. One that somebody else works on, or that
     waits for its time, is left to him: the message was one too many."""
     with keeper.app() as app:
-        job_id = named(body)
+        job_id = read_job_id(body)
         if job_id is None:
-            return _unreadable(app, body)
-        lease = _taken(app, job_id, f"function:{secrets.token_hex(8)}")
+            return _bury_unreadable(app, body)
+        lease = _take(app, job_id, f"function:{secrets.token_hex(8)}")
         if lease is None:
             return NOTHING
         app.context.queue.bury(lease, code=POISON, reason=POISON_REASON, now=app.context.clock.now())
-        say(logging.ERROR, POISON_REASON, error_code=POISON, job=job_id)
+        log_line(logging.ERROR, POISON_REASON, error_code=POISON, job=job_id)
     return BURIED
 
 
-def tend(keeper: Keeper) -> str:
+def tend(keeper: AppCache) -> str:
     """Every minute: messages that got lost are sent again, a run that stopped for a while goes on, the plan moves along
     should whoever was to move it have died, how far it is is remembered, and the metrics are told."""
     try:
-        done = _tended(keeper)
-        measure(keeper)
+        done = _tend(keeper)
+        report_metrics(keeper)
     except Stop as stop:
-        say(logging.ERROR, str(stop), error_code=stop.code)
+        log_line(logging.ERROR, str(stop), error_code=stop.code)
         return STOPPED
     return done
 
 
-def _tended(keeper: Keeper) -> str:
+def _tend(keeper: AppCache) -> str:
     with keeper.app() as app:
         run = plan.current(app.context.store)
-        if run is not None and _may_go_on(app, run):
+        if run is not None and _may_resume(app, run):
             resume(app, run)
-    with keeper.at_work() as at_work:
+    with keeper.active_run() as at_work:
         if isinstance(at_work, App):
             return IDLE
         try:
             at_work.context.queue.tend(now=at_work.context.clock.now())
             remember(at_work.context, TENDED_EVERY_S)
-            return _conducted(at_work)
+            return _conduct(at_work)
         except Stop as stop:
-            _stopped(at_work, stop)
+            _stop_run(at_work, stop)
             raise
 
 
 def resume(app: App, run: Run) -> None:
     """Looks at both ends and goes on; raises Stop when that would be in vain."""
     app.runner.begin(run.plan.entities, run.plan.phases, test_limit=run.plan.test_limit)
-    say(logging.INFO, f"The run {run.id} goes on.", run=run.id)
+    log_line(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
 
-def named(body: bytes) -> str | None:
+def read_job_id(body: bytes) -> str | None:
     """The job that a message names; None when it is none of ours."""
     try:
         told = json.loads(body)
@@ -139,13 +139,13 @@ def named(body: bytes) -> str | None:
     return job_id if isinstance(job_id, str) and job_id else None
 
 
-def _done(at_work: AtWork, lease: Lease) -> str:
-    with kept(at_work.context, lease):
+def _perform(at_work: ActiveRun, lease: Lease) -> str:
+    with keep_lease(at_work.context, lease):
         perform(at_work.context, lease)
-    return _conducted(at_work) if at_work.conductor.idle(lease.job.scope) else DONE
+    return _conduct(at_work) if at_work.conductor.idle(lease.job.scope) else DONE
 
 
-def _conducted(at_work: AtWork) -> str:
+def _conduct(at_work: ActiveRun) -> str:
     """Whoever comes to the end of the plan ends the run; it ends once. While it is paused nobody moves it along."""
     try:
         if not at_work.conductor.step():
@@ -153,11 +153,13 @@ def _conducted(at_work: AtWork) -> str:
         ended = at_work.app.runner.conclude(at_work.run)
     except Paused:
         return IDLE
-    say(logging.INFO, f"The run is at its end: exit code {ended.exit_code}. {ended.message}".strip(), run=ended.run.id)
+    log_line(
+        logging.INFO, f"The run is at its end: exit code {ended.exit_code}. {ended.message}".strip(), run=ended.run.id
+    )
     return ENDED
 
 
-def _may_go_on(app: App, run: Run) -> bool:
+def _may_resume(app: App, run: Run) -> bool:
     """After an outage, not where a person has to mend something first, and not when all is done that can be done."""
     if run.state != plan.ACTIVE or run.exit_code != ERROR:
         return False
@@ -165,13 +167,13 @@ def _may_go_on(app: App, run: Run) -> bool:
     return rested and not app.runner.is_over(run)
 
 
-def _stopped(at_work: AtWork, stop: Stop) -> None:
+def _stop_run(at_work: ActiveRun, stop: Stop) -> None:
     """Nobody takes a job of this run until it goes on."""
     with suppress(MigrationError):  # the store itself may be what stops it
         at_work.app.runner.stop(at_work.run, stop)
 
 
-def _taken(app: App, job_id: str, owner: str) -> Lease | None:
+def _take(app: App, job_id: str, owner: str) -> Lease | None:
     return app.context.queue.take(job_id, owner, now=app.context.clock.now(), lease_s=LEASE_S)
 
 
@@ -180,10 +182,10 @@ def _give_back(app: App, owner: str) -> None:
         app.context.queue.release(owner, lambda _: False)
 
 
-def _failed(app: App, lease: Lease, owner: str, bug: BaseException, *, last: bool) -> None:
+def _give_up(app: App, lease: Lease, owner: str, bug: BaseException, *, last: bool) -> None:
     """Given back; after the last delivery it goes to the dead letters, since only here the reason is known."""
     redact = app.settings.redactor.redact
-    say_bug(bug, redact, job=lease.job.id)
+    log_bug(bug, redact, job=lease.job.id)
     if not last:
         _give_back(app, owner)
         return
@@ -192,18 +194,18 @@ def _failed(app: App, lease: Lease, owner: str, bug: BaseException, *, last: boo
         app.context.queue.bury(lease, code=POISON, reason=reason, now=app.context.clock.now())
 
 
-def _unreadable(app: App, body: bytes) -> str:
+def _bury_unreadable(app: App, body: bytes) -> str:
     """Kept for a person to look at."""
     text = app.settings.redactor.redact(body[:LONGEST_BODY].decode("utf-8", "replace"))
     reason = "a message that names no job was found in the queue"
     letter = Job("unknown", "unreadable", {"body": text})
     app.context.queue.letter(letter, code=POISON, reason=reason, now=app.context.clock.now())
-    say(logging.ERROR, reason, error_code=POISON)
+    log_line(logging.ERROR, reason, error_code=POISON)
     return BURIED
 
 
 @contextmanager
-def kept(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -> Iterator[None]:
+def keep_lease(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -> Iterator[None]:
     """A lease that was lost all the same is no trouble: what its job writes may be written twice."""
     over = Event()
 
@@ -224,14 +226,14 @@ def kept(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -> Iter
 AFTERWARDS_S = 300.0  # so long after its end the last figures of a run are told
 
 
-def measure(keeper: Keeper) -> None:
+def report_metrics(keeper: AppCache) -> None:
     """Once, if Azure Monitor is to be told and there is something new."""
     connection = monitor_connection()
     if not connection:
         return
     with keeper.app() as app:
         if _has_news(app):
-            with sent(lambda: figures(app.context), connection, lambda text: say(logging.WARNING, text)):
+            with send_metrics(lambda: figures(app.context), connection, lambda text: log_line(logging.WARNING, text)):
                 pass  # they are sent at the end of the block
 
 

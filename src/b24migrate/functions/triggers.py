@@ -6,7 +6,7 @@ import json
 
 import azure.functions as func
 
-from b24migrate.app_cache import Keeper
+from b24migrate.app_cache import AppCache
 from b24migrate.functions import http, queue
 from b24migrate.functions.dashboard import Dashboard
 from b24migrate.functions.http import Reply
@@ -15,7 +15,7 @@ STORAGE = "Storage"  # the app settings `Storage__queueServiceUri` and so on: by
 EVERY_MINUTE = "0 * * * * *"
 
 
-def blueprint(keeper: Keeper) -> func.Blueprint:
+def blueprint(keeper: AppCache) -> func.Blueprint:
     functions = func.Blueprint()  # type: ignore[no-untyped-call]
 
     @functions.route("api/start", methods=["POST"])

@@ -64,7 +64,7 @@ class Group:
         return list(dict.fromkeys(one.fix for one in self.causes))
 
 
-def causes(context: RunContext, stream: str = "") -> list[Cause]:
+def list_causes(context: RunContext, stream: str = "") -> list[Cause]:
     """Failed records and files by stream, then dead letters that are no records. Those to be retried come last. Of one
     stream only, with the dead letters of its entity, when named."""
     found = [cause for name in ([stream] if stream else context.streams) for cause in _records(context, name)]
@@ -72,7 +72,7 @@ def causes(context: RunContext, stream: str = "") -> list[Cause]:
     return sorted(found, key=lambda cause: (cause.waits, -cause.count))
 
 
-def grouped(found: Iterable[Cause]) -> list[Group]:
+def group_causes(found: Iterable[Cause]) -> list[Group]:
     """By code, over all streams: the most frequent first, those to be retried by themselves last."""
     together: dict[tuple[bool, str], list[Cause]] = {}
     for cause in found:

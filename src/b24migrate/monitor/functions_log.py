@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TextIO, cast
 
 from b24migrate.monitor.bug_file import bug_id
-from b24migrate.monitor.logs import masked
+from b24migrate.monitor.logs import mask_email
 
 LOGGER = logging.getLogger("b24migrate")
 
@@ -23,35 +23,35 @@ class _Lines(io.TextIOBase):
         return len(text)
 
 
-def lines() -> TextIO:
+def log_stream() -> TextIO:
     """Where an observer writes its lines to."""
     LOGGER.setLevel(logging.INFO)
     return cast("TextIO", _Lines())
 
 
-def quieten() -> None:
+def quiet_libraries() -> None:
     """The libraries for Azure tell every request, and the host of the functions would keep all of it: the address of a
     table row contains its key, and a migration makes millions of them."""
     logging.getLogger("azure").setLevel(logging.WARNING)
 
 
-def say(level: int, message: str, **more: object) -> None:
+def log_line(level: int, message: str, **more: object) -> None:
     """One line beside the events: what this host did with what it was given."""
-    LOGGER.log(level, "%s", json.dumps({"msg": masked(message), **more}, ensure_ascii=False))
+    LOGGER.log(level, "%s", json.dumps({"msg": mask_email(message), **more}, ensure_ascii=False))
 
 
-def say_bug(bug: BaseException, redact: Callable[[str], str], **more: object) -> None:
+def log_bug(bug: BaseException, redact: Callable[[str], str], **more: object) -> None:
     """The whole of it, without secrets."""
-    details = masked(redact("".join(traceback.format_exception(bug))))
+    details = mask_email(redact("".join(traceback.format_exception(bug))))
     LOGGER.error("%s", json.dumps({"msg": f"a bug: {type(bug).__name__}", "details": details, **more}))
 
 
-def logged(redact: Callable[[str], str]) -> Callable[[BaseException, str], str]:
+def log_bugs(redact: Callable[[str], str]) -> Callable[[BaseException, str], str]:
     """Keeps the details of bugs in jobs in the log, under a reference."""
 
     def keep(bug: BaseException, about: str) -> str:
         reference = bug_id(bug)
-        say_bug(bug, redact, reference=reference, job=masked(redact(about)))
+        log_bug(bug, redact, reference=reference, job=mask_email(redact(about)))
         return f"the log, reference {reference}"
 
     return keep

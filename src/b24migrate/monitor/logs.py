@@ -37,7 +37,7 @@ Redact = Callable[[str], str]
 Line = dict[str, Any]
 
 
-def masked(text: str) -> str:
+def mask_email(text: str) -> str:
     """`ursula@example.org` → `u***@example.org`."""
     return revise(text, lambda one: EMAIL.sub(r"\1***@\2", one))
 
@@ -61,7 +61,7 @@ def _logger(out: TextIO, redact: Redact, render: Callable[[Line], str]) -> Any:
     def clean(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         for key, value in line.items():
             if isinstance(value, str):
-                line[key] = masked(redact(value))[:LONGEST]
+                line[key] = mask_email(redact(value))[:LONGEST]
         return line
 
     def ordered(_: Any, __: str, line: MutableMapping[str, Any]) -> str:

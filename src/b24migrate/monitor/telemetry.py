@@ -34,11 +34,13 @@ KEPT_TO_ITSELF = {
 
 
 @contextmanager
-def sent(read: Read, connection: str, say: Callable[[str], None], *, flush_s: float = FLUSH_S) -> Iterator[None]:
+def send_metrics(
+    read: Read, connection: str, say: Callable[[str], None], *, flush_s: float = FLUSH_S
+) -> Iterator[None]:
     """Sends the figures every minute and at the end of the block, from a thread of its own. `say` gets what a person
     should know, at most one line. The end waits `flush_s` at most."""
     try:
-        started = provider(read, _periodic(connection, say))
+        started = make_provider(read, _periodic(connection, say))
     except ImportError:
         started = None
         say(NOT_INSTALLED)
@@ -52,7 +54,7 @@ def sent(read: Read, connection: str, say: Callable[[str], None], *, flush_s: fl
             started.shutdown(timeout_millis=flush_s * 1000)
 
 
-def provider(read: Read, reader: MetricReader) -> MeterProvider:
+def make_provider(read: Read, reader: MetricReader) -> MeterProvider:
     """A gauge for each metric, since the store tells totals: as a counter, every process would add them once more."""
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.resources import Resource

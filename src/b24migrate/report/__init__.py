@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from b24migrate.report.write import Request, Written, make
+from b24migrate.report.write import Request, Written, make_report
 
-__all__ = ["Request", "Written", "make"]
+__all__ = ["Request", "Written", "make_report"]

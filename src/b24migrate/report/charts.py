@@ -86,7 +86,7 @@ class Speeds(NamedTuple):
 # ---------------------------------------------------------------- bars
 
 
-def bars(entities: Sequence[EntityFacts]) -> Bars | None:
+def draw_bars(entities: Sequence[EntityFacts]) -> Bars | None:
     """Each entity as a whole, divided by what became of it; a small part is drawn large enough to be seen."""
     found: list[BarRow] = []
     for entity in entities:
@@ -97,11 +97,11 @@ def bars(entities: Sequence[EntityFacts]) -> Bars | None:
             counts["waiting"] += one.waiting + one.retrying
         total = sum(counts.values())
         if total:
-            found.append(BarRow(entity.name, len(found) * ROW, _divided(counts, total), total))
+            found.append(BarRow(entity.name, len(found) * ROW, _divide(counts, total), total))
     return Bars(len(found) * ROW, found) if found else None
 
 
-def _divided(counts: dict[str, int], total: int) -> list[Part]:
+def _divide(counts: dict[str, int], total: int) -> list[Part]:
     room = WIDTH - LABELS - NUMBERS
     widths = {kind: max(LEAST, room * count / total) for kind, count in counts.items() if count}
     largest = max(widths, key=lambda kind: widths[kind])
@@ -116,11 +116,11 @@ def _divided(counts: dict[str, int], total: int) -> list[Part]:
 # ---------------------------------------------------------------- time
 
 
-def timeline(entities: Sequence[EntityFacts], now: str) -> Timeline | None:
+def draw_timeline(entities: Sequence[EntityFacts], now: str) -> Timeline | None:
     begun = [one for entity in entities for one in entity.phases if one.started]
     if not begun:
         return None
-    scale = _Scale(_at(min(one.started for one in begun)), max(_at(one.finished or now) for one in begun))
+    scale = _Scale(_parse(min(one.started for one in begun)), max(_parse(one.finished or now) for one in begun))
     rows: list[SpanRow] = []
     for entity in entities:
         spans = [_span(one, scale, now) for one in entity.phases if one.started]
@@ -130,7 +130,7 @@ def timeline(entities: Sequence[EntityFacts], now: str) -> Timeline | None:
 
 
 def _span(one: PhaseFacts, scale: _Scale, now: str) -> Span:
-    x, end = scale.x(_at(one.started)), scale.x(_at(one.finished or now))
+    x, end = scale.x(_parse(one.started)), scale.x(_parse(one.finished or now))
     return Span(one, x, max(LEAST, round(end - x, 1)))
 
 
@@ -156,26 +156,26 @@ class _Scale:
         return [Tick(self.x(one), one) for one in moments[:50]]
 
 
-def _at(moment: str) -> datetime:
+def _parse(moment: str) -> datetime:
     return datetime.fromisoformat(moment)
 
 
 # ---------------------------------------------------------------- speed
 
 
-def speeds(points: Sequence[Point]) -> Speeds | None:
+def draw_speeds(points: Sequence[Point]) -> Speeds | None:
     """Records a minute between one moment and the next, a hundred or so of them."""
     few = points[:: max(1, len(points) // BINS)]
-    steps = [(one, two) for one, two in pairwise(few) if _at(two.at) > _at(one.at)]
+    steps = [(one, two) for one, two in pairwise(few) if _parse(two.at) > _parse(one.at)]
     if len(steps) < 2:
         return None
-    scale = _Scale(_at(steps[0][0].at), _at(steps[-1][1].at))
-    paces = {kind: [_pace(kind, one, two) for one, two in steps] for kind in ("read", "imported", "verified")}
+    scale = _Scale(_parse(steps[0][0].at), _parse(steps[-1][1].at))
+    paces = {kind: [_per_minute(kind, one, two) for one, two in steps] for kind in ("read", "imported", "verified")}
     top = _round(max(max(values) for values in paces.values()))
     lines = []
     for kind, values in paces.items():
         places = [
-            f"{scale.x(_at(two.at))},{round(SPEED_HEIGHT * (1 - pace / top), 1)}"
+            f"{scale.x(_parse(two.at))},{round(SPEED_HEIGHT * (1 - pace / top), 1)}"
             for (_, two), pace in zip(steps, values, strict=True)
         ]
         if any(values):
@@ -184,8 +184,8 @@ def speeds(points: Sequence[Point]) -> Speeds | None:
     return Speeds(SPEED_HEIGHT + AXIS, lines, scale.ticks(), levels, scale.form) if lines else None
 
 
-def _pace(kind: str, one: Point, two: Point) -> float:
-    minutes = (_at(two.at) - _at(one.at)).total_seconds() / 60
+def _per_minute(kind: str, one: Point, two: Point) -> float:
+    minutes = (_parse(two.at) - _parse(one.at)).total_seconds() / 60
     return max(0.0, float(getattr(two, kind) - getattr(one, kind)) / minutes)
 
 

@@ -15,7 +15,7 @@ FORMULA = frozenset(("=", "+", "-", "@", "\N{MINUS SIGN}"))
 BREAKS = "\t\r\n"
 
 
-def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     try:
         with replace_private(file, encoding="utf-8-sig", newline="") as out:
             writer = csv.writer(out)
@@ -37,7 +37,7 @@ def harmless(cell: str) -> str:
     return f"'{cell}" if unicodedata.normalize("NFKC", seen) in FORMULA else cell
 
 
-def lines_of(file: Path, written_by: str) -> Iterator[list[str]]:
+def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:
     """Spreadsheets separate by comma, semicolon or tab, as they like."""
     try:
         text = file.read_text("utf-8-sig")

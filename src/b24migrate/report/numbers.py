@@ -16,7 +16,7 @@ SIZES = ("b", "kb", "mb", "gb", "tb")
 STEP = 1000.0
 
 
-class Amounts:
+class Formats:
     def __init__(self, words: Words, zone: ZoneInfo) -> None:
         self._words = words
         self._language = words.language
@@ -51,18 +51,18 @@ class Amounts:
         return self._words(f"report.amount.{SIZES[step]}", value=self.decimal(value, 1 if step else 0))
 
     def utc(self, moment: str) -> str:
-        return self._written(self._at(moment), "UTC") if moment else NONE
+        return self._format(self._parse(moment), "UTC") if moment else NONE
 
     def local(self, moment: str) -> str:
         """In the zone of the source, by its name."""
-        return self._written(self._at(moment).astimezone(self.zone), self.zone.key) if moment else NONE
+        return self._format(self._parse(moment).astimezone(self.zone), self.zone.key) if moment else NONE
 
     def tick(self, moment: datetime, form: str) -> str:
         """On the axis of a chart, in the zone of the source."""
         return moment.astimezone(self.zone).strftime(form.format(day=DAYS[self._language]))
 
-    def _at(self, moment: str) -> datetime:
+    def _parse(self, moment: str) -> datetime:
         return datetime.fromisoformat(moment).astimezone(UTC)
 
-    def _written(self, at: datetime, zone: str) -> str:
+    def _format(self, at: datetime, zone: str) -> str:
         return f"{at.strftime(DATES[self._language])} {at:%H:%M:%S} {zone}"

@@ -3,25 +3,75 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from b24migrate import __version__
-from b24migrate.insight.report import Facts, Standing, Tally
-from b24migrate.insight.report.model import FileFacts
-from b24migrate.insight.report.tally import FIRST
-from b24migrate.messages import Words
-from b24migrate.report import charts
-from b24migrate.report.names import helpers
-from b24migrate.report.numbers import Amounts
+from b24migrate.engine.plan import Run
+from b24migrate.insight.losses import LOSSES
+from b24migrate.insight.report import Excerpt, Facts, Standing, Tally
+from b24migrate.insight.report.data import ORDER
+from b24migrate.insight.report.model import EntityFacts, FileFacts, StreamFacts
+from b24migrate.insight.report.tally import EXCERPT, FIRST
+from b24migrate.messages import Words, render
+from b24migrate.messages.safe_text import harmless
+from b24migrate.model.streams import LATE, PHASES
+from b24migrate.monitor.logs import mask_email
+from b24migrate.report import charts, csv_tables
+from b24migrate.report.numbers import Formats
 from b24migrate.report.tables import TABLES
-from b24migrate.report.texts import Texts, is_unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+LONGEST_CELL = 32_000  # characters; a spreadsheet takes 32,767
+LONGEST_WORD = 28  # characters; a table's column is as wide as its longest word
+KEPT = "\n\t\u200c\u200d\u00ad"  # line breaks, and joiners, which are part of some scripts
+STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+class Texts:
+    def __init__(self, words: Words, redact: Callable[[str], str]) -> None:
+        self._words = words
+        self.redact = redact
+
+    def for_page(self, text: object, most: int = EXCERPT) -> str:
+        """For the page, in one line; e-mail addresses are masked there, since a report is handed around."""
+        whole = text.text if isinstance(text, Excerpt) else self.redact(str(text))
+        beginning, length = whole[:most], text.length if isinstance(text, Excerpt) else len(whole)
+        told = harmless(mask_email(self.redact(beginning)))
+        return self._long(told, length) if length > len(beginning) else told
+
+    def for_cell(self, text: str) -> str:
+        """For a spreadsheet: line breaks stay, and nothing is taken for a formula."""
+        if text.isprintable() and len(text) <= LONGEST_CELL:  # nearly all of a million
+            return csv_tables.harmless(text)
+        told = "".join(map(_plain, text[:LONGEST_CELL].replace("\r\n", "\n").replace("\r", "\n")))
+        if max(len(told), len(text)) > LONGEST_CELL:
+            told = self._long(told[:LONGEST_CELL], len(text))
+        return csv_tables.harmless(told)
+
+    def _long(self, text: str, length: int) -> str:
+        return self._words("report.cut", text=text, length=f"{length:,}")
+
+
+def has_long_word(text: str) -> bool:
+    """Has a word so long that it must be broken somewhere."""
+    return any(len(word) > LONGEST_WORD for word in text.split())
+
+
+def _plain(one: str) -> str:
+    """What cannot be seen is written out, as JSON would: \\u202e."""
+    if one in KEPT or unicodedata.category(one) not in STRANGE:
+        return one
+    units = one.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
 
 TEMPLATE = "report.html"
 
@@ -35,7 +85,7 @@ class Page:
     people: str  # the stream whose records are persons
     sample: int  # so many records of each kind are verified
 
-    def html(self, words: Words, amounts: Amounts, texts: Texts) -> str:
+    def html(self, words: Words, amounts: Formats, texts: Texts) -> str:
         style = (files(__package__) / "templates" / "style.css").read_text("utf-8")
         facts = self.facts
         return (
@@ -50,11 +100,11 @@ class Page:
                 tallies=self.tallies,
                 tables=TABLES,
                 settings=dict(self.settings),
-                verdict=sentence(facts, words, amounts),
+                verdict=verdict_sentence(facts, words, amounts),
                 most=FIRST,
-                bars=charts.bars(facts.concerned),
-                timeline=charts.timeline(facts.concerned, facts.at),
-                speeds=charts.speeds(facts.history),
+                bars=charts.draw_bars(facts.concerned),
+                timeline=charts.draw_timeline(facts.concerned, facts.at),
+                speeds=charts.draw_speeds(facts.history),
                 chart=charts,
                 people=self.people,
                 sample=self.sample,
@@ -62,13 +112,13 @@ class Page:
         )
 
 
-def sentence(facts: Facts, words: Words, amounts: Amounts) -> str:
+def verdict_sentence(facts: Facts, words: Words, amounts: Formats) -> str:
     """The verdict."""
     limit = amounts.number(facts.run.plan.test_limit) if facts.run and facts.standing is Standing.TRY_OUT else ""
     return words(f"report.verdict.{facts.standing}", limit=limit)
 
 
-def environment(words: Words, amounts: Amounts, texts: Texts) -> Environment:
+def environment(words: Words, amounts: Formats, texts: Texts) -> Environment:
     """Escapes whatever is filled in. `shown` is for every text that is not ours."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -87,12 +137,78 @@ def environment(words: Words, amounts: Amounts, texts: Texts) -> Environment:
         "error": amounts.error,
         "utc": amounts.utc,
         "local": amounts.local,
-        "shown": texts.shown,
+        "shown": texts.for_page,
     }
-    made.tests["unbroken"] = is_unbroken
+    made.tests["unbroken"] = has_long_word
     made.globals |= {
         **helpers(words),
         "tick": amounts.tick,
         "zone": amounts.zone.key,
     }
     return made
+
+
+def helpers(words: Words) -> Mapping[str, object]:
+    named = words.named
+
+    def fate_name(fate: str) -> str:
+        key = f"report.fate.{fate}"
+        return words(key) if key in words else fate
+
+    return {
+        "w": words,
+        "phase_order": ORDER,
+        "part_name": lambda kind: words(f"report.part.{kind}"),
+        "phase_name": lambda phase: named("phase", phase),
+        "speed_name": lambda kind: words(f"report.timing.{kind}"),
+        "fate_name": fate_name,
+        "stream_names": lambda streams: _stream_names(words, streams),
+        "wanted": lambda run, facts: describe_plan(words, run, facts),
+        "missing": lambda entities: list_missing(words, entities),
+        "lost": lambda streams: list_losses(words, streams),
+        "ending": lambda run: describe_end(words, run),
+        "reason": lambda text: render(text, words.language) if isinstance(text, str) else text,
+    }
+
+
+def describe_end(words: Words, run: Run) -> str:
+    if run.state == "paused":
+        return words("report.ended.paused")
+    return words(f"report.ended.{'none' if run.exit_code is None else run.exit_code}")
+
+
+def describe_plan(words: Words, run: Run, facts: Facts) -> str:
+    """What a run was asked to do."""
+    everything = words("report.runs.everything")
+    all_entities = len(run.plan.entities) == len(facts.entities)
+    entities = everything if all_entities else _join_names(words, "entity", run.plan.entities)
+    all_phases = tuple(run.plan.phases) == PHASES
+    return entities if all_phases else f"{entities}: {_join_names(words, 'phase', run.plan.phases)}"
+
+
+def list_missing(words: Words, entities: Iterable[EntityFacts]) -> str:
+    """Which steps are not done, by kind."""
+    found = []
+    for entity in entities:
+        if entity.missing:
+            steps = _join_names(words, "phase", (one.phase for one in entity.missing if one.phase != LATE))
+            found.append(f"{words.named('entity', entity.name)} ({steps})")
+    return ", ".join(found)
+
+
+def list_losses(words: Words, streams: Sequence[StreamFacts]) -> list[tuple[str, int, str]]:
+    """Each kind of loss: how often, and in which streams."""
+    found = []
+    for name in LOSSES:
+        own = [(one.losses[name], words.named("stream", one.name)) for one in streams if one.losses.get(name)]
+        if own:
+            found.append((name, sum(count for count, _ in own), ", ".join(f"{whose} {count}" for count, whose in own)))
+    return found
+
+
+def _join_names(words: Words, kind: str, names: Iterable[str]) -> str:
+    return ", ".join(words.named(kind, name) for name in names)
+
+
+def _stream_names(words: Words, streams: Iterable[StreamFacts]) -> str:
+    return _join_names(words, "stream", (one.name for one in streams))

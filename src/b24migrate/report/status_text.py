@@ -56,7 +56,7 @@ def _verdict(words: Words, seen: Overview, zone: tzinfo | None) -> Iterator[str]
         yield words("status.more.limits", methods=_few(words, now.waits_for))
     if now.verdict in OVER and seen.run is not None and seen.run.test_limit:
         yield words("status.more.tryout", count=number(seen.run.test_limit))
-    yield from _found(words, seen)
+    yield from _findings(words, seen)
 
 
 def _portals(words: Words, names: Sequence[str]) -> str:
@@ -64,7 +64,7 @@ def _portals(words: Words, names: Sequence[str]) -> str:
     return ", ".join(words(key) for key in keys if key in words)
 
 
-def _found(words: Words, seen: Overview) -> Iterator[str]:
+def _findings(words: Words, seen: Overview) -> Iterator[str]:
     files = seen.files
     if seen.now.verdict in UNDER_WAY and files.imported + files.failed < files.known:
         yield words("status.more.files", there=number(files.imported), known=number(files.known))

@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class Sources:
     """What the rows are made from."""
 
     context: RunContext
@@ -44,7 +44,7 @@ class Making:
 class Table:
     name: str
     columns: tuple[str, ...]
-    lines: Callable[[Making], Iterator[Line]]
+    lines: Callable[[Sources], Iterator[Line]]
 
     @property
     def file(self) -> str:
@@ -54,7 +54,7 @@ class Table:
 # ---------------------------------------------------------------- each of them
 
 
-def streams(making: Making) -> Iterator[Line]:
+def streams(making: Sources) -> Iterator[Line]:
     for one in making.facts.streams:
         about: Sequence[Cell] = (one.entity, one.name, one.source, one.read, one.imported, one.verified, one.failed)
         rest: Sequence[Cell] = (one.waiting, one.retrying, one.excluded, one.impossible, one.drift, one.findings)
@@ -62,50 +62,50 @@ def streams(making: Making) -> Iterator[Line]:
         yield Line((*about, *rest, one.places, *lost), (one.entity,))
 
 
-def failed(making: Making) -> Iterator[Line]:
+def failed(making: Sources) -> Iterator[Line]:
     for one in rows.failed(making.context):
         yield Line((*one, making.fix(one.code)), (one.code, one.stream), one.source_id)
 
 
-def set_aside(making: Making) -> Iterator[Line]:
+def set_aside(making: Sources) -> Iterator[Line]:
     for one in rows.set_aside(making.context, making.folder):
         alike = NAMED.sub("…", render(one.reason, making.language)[:500])
         yield Line(one, (one.why, one.stream, alike), one.name or one.source_id)
 
 
-def findings(making: Making) -> Iterator[Line]:
+def findings(making: Sources) -> Iterator[Line]:
     for one in rows.findings(making.context, making.folder):
         yield Line(one, (one.fate, one.stream), one.source_id)
 
 
-def foreseen(making: Making) -> Iterator[Line]:
+def foreseen(making: Sources) -> Iterator[Line]:
     for one in rows.foreseen(making.context, making.folder):
         yield Line(one, (one.fate, one.stream, one.field), one.source_id)
 
 
-def fidelity(making: Making) -> Iterator[Line]:
+def fidelity(making: Sources) -> Iterator[Line]:
     for one in making.facts.fidelity.lines if making.facts.fidelity else ():
         told = (one.entity, one.stream, one.field, one.keeping, one.reason, one.records, one.basis.value)
         yield Line((*told, "yes" if one.accepted else "no"), (one.keeping,))
 
 
-def unresolved(making: Making) -> Iterator[Line]:
+def unresolved(making: Sources) -> Iterator[Line]:
     for one in rows.unresolved(making.context, making.folder):
         yield Line(one, (one.kind, one.stream), one.source_id)
 
 
-def activities(making: Making) -> Iterator[Line]:
+def activities(making: Sources) -> Iterator[Line]:
     for one in rows.activities(making.context):
         yield Line(one, (one.state, one.activity), one.source_id)
 
 
-def drift(making: Making) -> Iterator[Line]:
+def drift(making: Sources) -> Iterator[Line]:
     for one in rows.inventories(making.context):
         told = ("yes" if flag else "no" for flag in (one.latest, one.limited))
         yield Line((*one[:-2], *told), (one.stream,))
 
 
-def timing(making: Making) -> Iterator[Line]:
+def timing(making: Sources) -> Iterator[Line]:
     facts = making.facts
     foretold = {(one.entity, one.phase): one.foretold_s for one in facts.compared}
     for one in facts.phases:
@@ -124,17 +124,17 @@ def _seconds(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-def links(making: Making) -> Iterator[Line]:
+def links(making: Sources) -> Iterator[Line]:
     for one in rows.links(making.context, making.folder):
         yield Line(one, (one.stream, one.origin))
 
 
-def files_failed(making: Making) -> Iterator[Line]:
+def files_failed(making: Sources) -> Iterator[Line]:
     for one in rows.failed_files(making.context, making.files):
         yield Line((*one, making.fix(one.code)), (one.code,), one.key)
 
 
-def custom_fields(making: Making) -> Iterator[Line]:
+def custom_fields(making: Sources) -> Iterator[Line]:
     for one in rows.custom_fields(making.context):
         yield Line(one, (one.fate, one.entity), one.code)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import platform
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from b24migrate import __version__
@@ -15,20 +19,94 @@ from b24migrate.insight.report import Standing, Tally
 from b24migrate.insight.report.data import gather
 from b24migrate.insight.report.model import FileFacts
 from b24migrate.insight.report.tally import Cell
-from b24migrate.messages import render, words
-from b24migrate.monitor.logs import masked
-from b24migrate.private_files import open_private
-from b24migrate.report.numbers import Amounts
-from b24migrate.report.page import Page, sentence
-from b24migrate.report.paths import PAGE, writing
-from b24migrate.report.tables import TABLES, Line, Making, Table
-from b24migrate.report.texts import Texts
+from b24migrate.messages import render, say, words
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.monitor.logs import mask_email
+from b24migrate.private_files import FOLDER, make_folder, open_private
+from b24migrate.report.numbers import Formats
+from b24migrate.report.page import Page, Texts, verdict_sentence
+from b24migrate.report.tables import TABLES, Line, Sources, Table
 
 if TYPE_CHECKING:
     from b24migrate.app import App
 
 if TYPE_CHECKING:
     from b24migrate.app import App
+
+
+PAGE = "report.html"
+MARK = b'<meta name="generator" content="b24migrate '
+WITHIN = 2000  # bytes of the page's beginning that have the mark
+CODE = "REPORT_NOT_WRITTEN"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def write_folder(out: Path, names: Sequence[str], *, force: bool) -> Iterator[Path]:
+    """Gives a folder to write into. When the block ends without an error, its files appear in `out`, the page last;
+    otherwise nothing is there that was not there before. Raises BadConfiguration."""
+    fresh = None
+    try:
+        _refuse_others(out, names, force=force)
+        beside = out if out.is_dir() else _parent(out)
+        fresh = beside / f".b24migrate-report-{token_hex(4)}"
+        fresh.mkdir(FOLDER)
+        yield fresh
+        _appear(fresh, out, names)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        reason = error.strerror or str(error)
+        raise BadConfiguration(
+            say("report.place.unwritable", out=out, reason=reason), code=CODE, hint=say("report.place.other")
+        ) from None
+    finally:
+        if fresh is not None:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _parent(out: Path) -> Path:
+    make_folder(out.parent)
+    return out.parent
+
+
+def _refuse_others(out: Path, names: Sequence[str], *, force: bool) -> None:
+    """An earlier report may be replaced; a file that only has the name of ours may not."""
+    if os.path.lexists(out) and not out.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if any((out / name).is_dir() for name in names):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not out.is_dir() or force or is_ours(out / PAGE):
+        return
+    if taken := [name for name in names if os.path.lexists(out / name)]:
+        raise BadConfiguration(
+            say("report.place.taken", file=out / taken[0]),
+            code=CODE,
+            hint=say("report.place.taken_fix"),
+        )
+
+
+def is_ours(page: Path) -> bool:
+    try:
+        with page.open("rb") as file:
+            return MARK in file.read(WITHIN)
+    except OSError:
+        return False
+
+
+def _appear(fresh: Path, out: Path, names: Sequence[str]) -> None:
+    for name in names:
+        with (fresh / name).open("rb") as file:
+            os.fsync(file.fileno())
+    for rest in set(fresh.iterdir()) - {fresh / name for name in names}:
+        rest.unlink()
+    if not out.is_dir():
+        fresh.rename(out)
+        return
+    for name in sorted(names, key=lambda one: one == PAGE):
+        (fresh / name).replace(out / name)
+
+
 NAMES = (PAGE, *(table.file for table in TABLES))
 
 
@@ -47,32 +125,34 @@ class Written(NamedTuple):
     root: str
 
 
-def make(app: App, request: Request) -> Written:
+def make_report(app: App, request: Request) -> Written:
     """Raises BadConfiguration where it cannot be written; else as the store does."""
     speech = words(request.language)
     texts = Texts(speech, request.redact)
-    with writing(request.out, NAMES, force=request.force) as folder:
-        facts = gather(app.context, folder, wanted=app.chosen(), clean=lambda text: masked(request.redact(text)))
-        making = Making(app.context, folder, facts, FileFacts(), speech.language)
-        tallies = {table.name: write(table, making, texts) for table in TABLES}
-        page = Page(facts, making.files, tallies, told(app), app.context.people, app.context.options.verify_sample)
-        amounts = Amounts(speech, app.settings.source.zone)
+    with write_folder(request.out, NAMES, force=request.force) as folder:
+        facts = gather(app.context, folder, wanted=app.chosen(), clean=lambda text: mask_email(request.redact(text)))
+        making = Sources(app.context, folder, facts, FileFacts(), speech.language)
+        tallies = {table.name: write_table(table, making, texts) for table in TABLES}
+        page = Page(
+            facts, making.files, tallies, list_settings(app), app.context.people, app.context.options.verify_sample
+        )
+        amounts = Formats(speech, app.settings.source.zone)
         with open_private(folder / PAGE, "x", encoding="utf-8", newline="\n") as out:
             out.write(request.redact(page.html(speech, amounts, texts)))
         counted = {table.file: tallies[table.name].count for table in TABLES}
-        return Written(facts.standing, sentence(facts, speech, amounts), counted, facts.proof.root)
+        return Written(facts.standing, verdict_sentence(facts, speech, amounts), counted, facts.proof.root)
 
 
-def write(table: Table, making: Making, texts: Texts) -> Tally:
+def write_table(table: Table, making: Sources, texts: Texts) -> Tally:
     tally = Tally()
-    with sheet(making.folder / table.file, table.columns, texts) as put:
-        for line in cleaned(table.lines(making), texts.redact, making.language):
+    with open_sheet(making.folder / table.file, table.columns, texts) as put:
+        for line in clean_lines(table.lines(making), texts.redact, making.language):
             tally.add(*line)
             put(line.cells)
     return tally
 
 
-def cleaned(lines: Iterator[Line], redact: Callable[[str], str], language: str) -> Iterator[Line]:
+def clean_lines(lines: Iterator[Line], redact: Callable[[str], str], language: str) -> Iterator[Line]:
     """Rendered for the reader; without secrets, before anything is cut: half a secret would not be recognized."""
     for line in lines:
         cells = [redact(render(one, language)) if isinstance(one, str) else one for one in line.cells]
@@ -84,19 +164,19 @@ class Write(Protocol):
 
 
 @contextmanager
-def sheet(file: Path, columns: Sequence[str], texts: Texts) -> Iterator[Write]:
+def open_sheet(file: Path, columns: Sequence[str], texts: Texts) -> Iterator[Write]:
     """Begins with the mark by which spreadsheets know UTF-8. Numbers are ours; texts are made harmless."""
     with open_private(file, "x", encoding="utf-8-sig", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(columns)
 
-        def write(cells: Sequence[Cell]) -> None:
-            writer.writerow([texts.cell(one) if isinstance(one, str) else one for one in cells])
+        def write_table(cells: Sequence[Cell]) -> None:
+            writer.writerow([texts.for_cell(one) if isinstance(one, str) else one for one in cells])
 
-        yield write
+        yield write_table
 
 
-def told(app: App) -> list[tuple[str, str]]:
+def list_settings(app: App) -> list[tuple[str, str]]:
     """Named as in the configuration."""
     settings = app.settings
     source, target, run, mapping = settings.source, settings.target, settings.run, settings.mapping

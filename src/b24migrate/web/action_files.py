@@ -39,7 +39,7 @@ class LastAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ActionFiles:
     """Beside the store: what the process says, how it stands, and the file that one process at a time holds."""
 
     log: Path
@@ -47,31 +47,31 @@ class Places:
     lock: Path
 
     @classmethod
-    def beside(cls, log_file: Path) -> Places:
+    def next_to(cls, log_file: Path) -> ActionFiles:
         return cls(*(log_file.with_suffix(ending) for ending in (".started.log", ".started.json", ".started.lock")))
 
 
 @contextmanager
-def held(path: Path, patience_s: float = LOOKED_AT_S) -> Iterator[int | None]:
+def hold_lock(path: Path, patience_s: float = LOOKED_AT_S) -> Iterator[int | None]:
     """The process inherits it and holds it as long as it lives, however it ends. Raises Halted while another does."""
-    with private(path) as file:
+    with open_empty(path) as file:
         if sys.platform == "win32":
             yield None
             return
         until_s = time.monotonic() + patience_s
-        while not _taken(file):
+        while not _try_lock(file):
             if time.monotonic() > until_s:
-                raise busy()
+                raise busy_error()
             time.sleep(BETWEEN_S)
         yield file
 
 
-def busy() -> Halted:
+def busy_error() -> Halted:
     hint = say("web.busy_fix")
     return Halted(say("web.busy"), code=BUSY, hint=hint)
 
 
-def _taken(file: int) -> bool:
+def _try_lock(file: int) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -96,7 +96,7 @@ def is_held(path: Path) -> bool:
 
 
 @contextmanager
-def private(path: Path) -> Iterator[int]:
+def open_empty(path: Path) -> Iterator[int]:
     """Empty, and for nobody else to read."""
     try:
         file = open_private(path, "wb+", buffering=0)
@@ -106,12 +106,12 @@ def private(path: Path) -> Iterator[int]:
         yield file.fileno()
 
 
-def note(path: Path, action: LastAction) -> None:
+def write_action(path: Path, action: LastAction) -> None:
     """It appears whole. Raises Halted when the disk is full, for one."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     said = {name: getattr(action, name).encode("utf-8", "replace").decode() for name in ("message", "hint", "code")}
     try:
-        with private(fresh) as file:
+        with open_empty(fresh) as file:
             kept = asdict(action) | said | {MESSAGES: pack([action.message, action.hint])}
             os.write(file, msgspec.json.encode(kept, enc_hook=plain))
         fresh.replace(path)
@@ -125,7 +125,7 @@ def _unwritable(path: Path, error: OSError) -> Halted:
     return Halted(say("web.unwritable", path=path, why=error.strerror), code="STORE_REFUSED", hint=hint)
 
 
-def read(path: Path) -> LastAction | None:
+def read_action(path: Path) -> LastAction | None:
     try:
         kept = path.read_bytes()
         found = msgspec.json.decode(kept, type=LastAction)

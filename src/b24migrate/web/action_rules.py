@@ -12,7 +12,7 @@ AT_REST = (Verdict.NO_RUN, Verdict.STOPPED, Verdict.BLOCKED, Verdict.DONE, Verdi
 TO_GO_ON = (Verdict.PAUSED, Verdict.STOPPED, Verdict.BLOCKED, Verdict.STILL)
 
 
-def possible(seen: Overview, last: LastAction | None, context: Context) -> tuple[str, ...]:
+def possible_actions(seen: Overview, last: LastAction | None, context: Context) -> tuple[str, ...]:
     """A run that does not move may have lost whoever worked on it: then it can be gone on with, and paused."""
     verdict = seen.now.verdict
     may = [PAUSE] if verdict in AT_WORK or verdict is Verdict.STILL else []

@@ -17,7 +17,16 @@ from typing import Protocol
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted
-from b24migrate.web.action_files import LastAction, Places, busy, held, is_held, note, private, read
+from b24migrate.web.action_files import (
+    ActionFiles,
+    LastAction,
+    busy_error,
+    hold_lock,
+    is_held,
+    open_empty,
+    read_action,
+    write_action,
+)
 
 LEAVING_S = 5.0
 LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
@@ -52,7 +61,7 @@ class ProcessStarter:
     def __init__(
         self,
         config: Path | None,
-        places: Callable[[], Places],
+        places: Callable[[], ActionFiles],
         *,
         environ: Mapping[str, str] | None = None,
         redact: Callable[[str], str] = str,
@@ -81,23 +90,23 @@ class ProcessStarter:
 
     def last(self) -> LastAction | None:
         places = self._places()
-        found = _as_it_is(places)
+        found = _current_action(places)
         if found is None or found.message or (found.exit_code in WELL_TOLD and found.code != VANISHED):
             return found
-        return found if found.exit_code is None else replace(found, message=self._last_words(places))
+        return found if found.exit_code is None else replace(found, message=self._last_output(places))
 
     def _begin(self, what: str, arguments: Sequence[str]) -> None:
         places = self._places()
-        with self._one, _turn(places) as lock:
-            note(places.note, LastAction(what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
+        with self._one, _wait_turn(places) as lock:
+            write_action(places.note, LastAction(what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
             child = self._process(places, [what, *arguments], lock)
         threading.Thread(target=child.wait, name="b24migrate-started", daemon=True).start()  # leaves no zombie
 
-    def _process(self, places: Places, arguments: Sequence[str], lock: int | None) -> subprocess.Popen[bytes]:
+    def _process(self, places: ActionFiles, arguments: Sequence[str], lock: int | None) -> subprocess.Popen[bytes]:
         config = ["--config", str(self._config.absolute())] if self._config else []
         command = [sys.executable, "-m", "b24migrate.cli.web_action", str(places.note), *config, *arguments]
         kept = (lock,) if lock is not None else ()
-        with private(places.log) as out:
+        with open_empty(places.log) as out:
             try:
                 return subprocess.Popen(  # noqa: S603 - our own interpreter and our own module, no shell
                     command,
@@ -112,7 +121,7 @@ class ProcessStarter:
                 message = say("web.cannot_start", why=error.strerror)
                 raise Halted(message, code=VANISHED, hint=say("web.cannot_start_fix")) from None
 
-    def _last_words(self, places: Places) -> str:
+    def _last_output(self, places: ActionFiles) -> str:
         """Cut when they are clean: half a secret is not known for one."""
         try:
             with places.log.open("rb") as log:
@@ -124,25 +133,25 @@ class ProcessStarter:
 
 
 @contextmanager
-def _turn(places: Places) -> Iterator[int | None]:
+def _wait_turn(places: ActionFiles) -> Iterator[int | None]:
     """One that has noted its end may take a moment to go. Whoever waited for that is not the first when somebody else
     began something meanwhile."""
-    last = _as_it_is(places)
+    last = _current_action(places)
     if last is not None and last.exit_code is None:
-        raise busy()
-    before = read(places.note)
-    with held(places.lock, LEAVING_S) as lock:
-        if read(places.note) != before:
-            raise busy()
+        raise busy_error()
+    before = read_action(places.note)
+    with hold_lock(places.lock, LEAVING_S) as lock:
+        if read_action(places.note) != before:
+            raise busy_error()
         yield lock
 
 
-def _as_it_is(places: Places) -> LastAction | None:
+def _current_action(places: ActionFiles) -> LastAction | None:
     """One that has not noted its end and holds the lock no longer was killed."""
-    found = read(places.note)
+    found = read_action(places.note)
     if found is None or found.exit_code is not None or is_held(places.lock):
         return found
-    found = read(places.note)  # it may have ended between the two looks
+    found = read_action(places.note)  # it may have ended between the two looks
     if found is None or found.exit_code is not None:
         return found
     hint = say("web.vanished")

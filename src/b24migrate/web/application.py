@@ -14,11 +14,11 @@ from b24migrate import __version__
 from b24migrate.model.errors import MigrationError
 from b24migrate.web.context import Context
 from b24migrate.web.guard import Guard
-from b24migrate.web.overview_cache import Eye
+from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.pages import Pages
 from b24migrate.web.responses import Answer, Refused
-from b24migrate.web.routes_actions import acting
-from b24migrate.web.routes_read import reading
+from b24migrate.web.routes_actions import action_routes
+from b24migrate.web.routes_read import read_routes
 from b24migrate.web.static import Static
 
 ROOT = "/api/v1"
@@ -29,7 +29,7 @@ seconds. A change is a POST with `Content-Type: application/json` and the header
 needs the token: `Authorization: Bearer TOKEN`, or the cookie that `POST /api/v1/login` sets."""
 
 
-def application(context: Context) -> FastAPI:
+def make_application(context: Context) -> FastAPI:
     app = FastAPI(
         title="b24migrate dashboard",
         version=__version__,
@@ -41,12 +41,12 @@ def application(context: Context) -> FastAPI:
         default_response_class=Answer,
         separate_input_output_schemas=False,
     )
-    eye = Eye(context)
+    eye = OverviewCache(context)
     pages = Pages(context, Static())
-    app.include_router(reading(context, eye), prefix=ROOT)
-    app.include_router(acting(context, eye), prefix=ROOT)
+    app.include_router(read_routes(context, eye), prefix=ROOT)
+    app.include_router(action_routes(context, eye), prefix=ROOT)
     app.include_router(pages.router())
-    app.add_middleware(Guard, doors=context.doors, latch=context.latch, redact=context.redact, page=pages.refused)
+    app.add_middleware(Guard, doors=context.doors, latch=context.latch, redact=context.redact, page=pages.refuse)
     app.add_exception_handler(MigrationError, _passed_on)
     app.add_exception_handler(HTTPException, _unserved)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -73,11 +73,11 @@ async def _unserved(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         raise Refused(404, "DASHBOARD_NOT_FOUND", "page") from None
     if error.status_code == 405:
-        raise Refused(405, "DASHBOARD_METHOD", "method", headers={"Allow": _allowed(request)}) from None
+        raise Refused(405, "DASHBOARD_METHOD", "method", headers={"Allow": _allowed_methods(request)}) from None
     raise Refused(error.status_code, "DASHBOARD_BODY", "unreadable") from None
 
 
-def _allowed(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     """By every route of this address; the framework names those of one."""
     found: set[str] = set()
     for route in request.app.routes:

@@ -58,7 +58,7 @@ THIS_MACHINE: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.0/8"), ipaddr
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class Hosts:
     """The names under which we are asked. On loopback only its own; elsewhere also by any number, since only a name
     can be made to lead here by somebody else."""
 
@@ -75,7 +75,7 @@ class Doors:
             return
         raise Refused(421, "DASHBOARD_HOST", "host")
 
-    def asked_by(self, headers: Headers, peer: str, scheme: str) -> tuple[str, str]:
+    def client_of(self, headers: Headers, peer: str, scheme: str) -> tuple[str, str]:
         """The address and the scheme of who asks: what a proxy says of it, if one is configured and it is the peer.
         Anybody else who sends such headers is refused: they would hide who guesses tokens."""
         if self.every or not any(name == "forwarded" or name.startswith("x-forwarded-") for name in headers):
@@ -89,7 +89,7 @@ class Doors:
         return said or peer, "https" if https else scheme
 
 
-def network(text: str) -> Network:
+def parse_network(text: str) -> Network:
     """Of a proxy: an address, or a network. Raises BadConfiguration."""
     try:
         return ipaddress.ip_network(text.strip("[]"))
@@ -134,7 +134,7 @@ def _number(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 # ---------------------------------------------------------------- who shows the token
 
 
-class Patience:
+class GuessLimit:
     """Slows down who guesses: address by address, in bounded memory, and all addresses together."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -168,7 +168,7 @@ class Patience:
             self._wrong.pop(address, None)
 
 
-def origin_of(address: str) -> str:
+def guess_origin(address: str) -> str:
     """Who guesses from one network of IPv6 has endless addresses in it."""
     number = _number(address)
     if number is None:
@@ -204,19 +204,19 @@ class LogoutsInMemory:
 
 
 @dataclass(slots=True)
-class Latch:
+class Sessions:
     """The token, and the cookies that stand for it in browsers: a session for each login, valid until its logout, for a
     week, or until the dashboard is started again, unless several processes are one dashboard."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-    patience: Patience = field(default_factory=Patience)
+    patience: GuessLimit = field(default_factory=GuessLimit)
     logouts: Logouts = field(default_factory=LogoutsInMemory)
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @classmethod
-    def shared(cls, token: str, logouts: Logouts) -> Latch:
+    def shared(cls, token: str, logouts: Logouts) -> Sessions:
         """The same in every process that knows the token."""
-        return cls(token, Patience(), logouts, hashlib.sha256(b"the dashboard's cookie " + token.encode()).digest())
+        return cls(token, GuessLimit(), logouts, hashlib.sha256(b"the dashboard's cookie " + token.encode()).digest())
 
     @property
     def cookie_name(self) -> str:
@@ -226,9 +226,9 @@ class Latch:
     def new_cookie(self) -> str:
         return self._signed(secrets.token_hex(16), int(time.time()) + SESSION_S)
 
-    def opened_by(self, token: str, address: str) -> bool:
+    def is_token(self, token: str, address: str) -> bool:
         """Raises Refused for who guessed too often."""
-        place = origin_of(address)
+        place = guess_origin(address)
         self.patience.refuse(place)
         if hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
             self.patience.right(place)
@@ -236,11 +236,11 @@ class Latch:
         self.patience.wrong(place)
         return False
 
-    def has_come(self, headers: Mapping[str, str], address: str) -> bool:
+    def is_signed_in(self, headers: Mapping[str, str], address: str) -> bool:
         """By `Authorization: Bearer`, else by cookie."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            return self.opened_by(token.strip(), address)
+            return self.is_token(token.strip(), address)
         session, _ = self._session(headers)
         return bool(session) and not self.logouts.has(session)
 
@@ -273,7 +273,7 @@ def cookies(header: str) -> dict[str, str]:
         return {}
 
 
-def usable(token: str) -> str:
+def check_token(token: str) -> str:
     if len(token) < SHORTEST_TOKEN:
         hint = say("web.short_token_fix")
         message = say("web.short_token", count=SHORTEST_TOKEN)
@@ -284,7 +284,7 @@ def usable(token: str) -> str:
 # ---------------------------------------------------------------- who may change something
 
 
-def refuse_forged(headers: Headers, doors: Doors) -> None:
+def refuse_forged(headers: Headers, doors: Hosts) -> None:
     """What a page of another site cannot send, must be there; and what a browser says of such a page, must not."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "DASHBOARD_BODY", "not_json")
@@ -293,15 +293,15 @@ def refuse_forged(headers: Headers, doors: Doors) -> None:
     refuse_cross_site(headers, doors)
 
 
-def refuse_cross_site(headers: Headers, doors: Doors) -> None:
+def refuse_cross_site(headers: Headers, doors: Hosts) -> None:
     """Another port of this machine is another site: its page may be somebody else's."""
     origin = headers.get("origin")
-    foreign = origin is not None and not _own(origin, headers.get("host", ""), doors)
+    foreign = origin is not None and not _is_own_origin(origin, headers.get("host", ""), doors)
     if foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Refused(403, "DASHBOARD_FORGED", "cross_site")
 
 
-def _own(origin: str, host: str, doors: Doors) -> bool:
+def _is_own_origin(origin: str, host: str, doors: Hosts) -> bool:
     """A proxy may speak https before us, and may call us by another name than the browser did."""
     scheme, _, place = origin.lower().partition("://")
     return scheme in ("http", "https") and (place == host.lower() or host_name(place) in doors.more)

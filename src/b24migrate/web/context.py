@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from b24migrate import __version__
 from b24migrate.app import App, open_app
-from b24migrate.app_cache import Keeper
+from b24migrate.app_cache import AppCache
 from b24migrate.config import DEFAULT_FILE, Settings, environment_without_ours, load
 from b24migrate.messages import LANGUAGES
 from b24migrate.model.errors import BadConfiguration
-from b24migrate.web.action_files import Places
+from b24migrate.web.action_files import ActionFiles
 from b24migrate.web.actions import ProcessStarter, Starter
-from b24migrate.web.auth import Doors, Latch
+from b24migrate.web.auth import Hosts, Sessions
 from b24migrate.web.responses import Problem
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ class Portals:
 class Context:
     config: Path | None = None
     environ: Mapping[str, str] | None = None  # None: the process's own
-    doors: Doors = field(default_factory=Doors)
-    latch: Latch = field(default_factory=Latch)
+    doors: Hosts = field(default_factory=Hosts)
+    latch: Sessions = field(default_factory=Sessions)
     starter: Starter | None = None  # None: processes of this program
-    kept: Keeper | None = None  # the application of who serves us; None: one of our own
+    kept: AppCache | None = None  # the application of who serves us; None: one of our own
 
     def __post_init__(self) -> None:
         self._redactors: list[Redactor] = []
@@ -66,7 +66,7 @@ class Context:
         self._stamping = threading.Lock()
         self.portals = Portals()
         self._known: Settings | None = None
-        self.keeper = self.kept or Keeper(self._opened)
+        self.keeper = self.kept or AppCache(self._opened)
         self.actions: Starter = self.starter or ProcessStarter(
             self.config,
             self._places,
@@ -130,9 +130,9 @@ class Context:
         self._redactors = [redactor, *others][:SECRETS_REMEMBERED]
         self._known = settings
 
-    def _places(self) -> Places:
+    def _places(self) -> ActionFiles:
         with self.app() as app:
-            return Places.beside(app.settings.store.log_file)
+            return ActionFiles.next_to(app.settings.store.log_file)
 
     def _has_changed(self) -> bool:
         """Whether the configuration is another than when it was last looked at. So is a store whose file was taken

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.causes import Cause, Group, causes, grouped
+from b24migrate.insight.causes import Cause, Group, group_causes, list_causes
 from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.web.responses import Refused
 from b24migrate.web.schemas import ErrorGroup, ErrorPage, ErrorPlace, Errors, Letter
@@ -12,8 +12,8 @@ MOST_LETTERS = 200
 LONGEST = 2000  # characters of a message
 
 
-def errors(context: RunContext) -> Errors:
-    groups = tuple(_group(context, one) for one in grouped(causes(context)))
+def view_errors(context: RunContext) -> Errors:
+    groups = tuple(_group(context, one) for one in group_causes(list_causes(context)))
     letters = context.queue.dead_parts()
     shown = tuple(
         Letter(one.job.scope, one.code, _cut(one.reason), one.died_at, _cut(str(one.job)))
@@ -41,7 +41,7 @@ def _place(context: RunContext, cause: Cause) -> ErrorPlace:
     return ErrorPlace(cause.place, cause.count, cause.status, _cut(cause.example), message, stream)
 
 
-def page(code: str) -> ErrorPage:
+def error_page(code: str) -> ErrorPage:
     """Raises Refused for what is no code at all."""
     spelled = {known.lower(): known for known in PAGES}
     name = spelled.get(code.lower(), code)

@@ -12,15 +12,15 @@ from b24migrate.web.schemas import FidelityView
 COUNTED_AT_ONCE = 5000  # records of a stream: longer ones are counted by `b24migrate fidelity`
 
 
-def view(app: App) -> FidelityView:
+def view_fidelity(app: App) -> FidelityView:
     """Of the entities that the configuration wants."""
     store = app.context.store
-    found = fidelity.known(app.context, app.chosen(), most=COUNTED_AT_ONCE)
+    found = fidelity.current_list(app.context, app.chosen(), most=COUNTED_AT_ONCE)
     return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
 
 
-def accept(context: Context, seen: str, by: str) -> None:
+def accept_seen(context: Context, seen: str, by: str) -> None:
     """Only what was seen. Raises Refused."""
     with context.app() as app:
-        if not fidelity.accept_known(app.context, app.chosen(), seen, by):
+        if not fidelity.accept_list(app.context, app.chosen(), seen, by):
             raise Refused(409, fidelity.GATE, "fidelity_changed")

@@ -13,7 +13,7 @@ LONGEST = 2000  # characters of a value
 COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
 
-def page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
+def findings_page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
     """What was foreseen, and what was foreseen and is equal, is listed when it is asked for by its fate."""
     prefix, register = f"{stream}:" if stream else "", findings_register(Fate(fate or Fate.DIFFERS))
     if not fate:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from b24migrate.model.errors import MigrationError
 from b24migrate.web import auth
-from b24migrate.web.auth import CONNECTION, Doors, Latch
+from b24migrate.web.auth import CONNECTION, Hosts, Sessions
 from b24migrate.web.request_schemas import chosen_language
 from b24migrate.web.responses import Answer, Problem, Refused, bug, refusal
 from b24migrate.web.static import ROOT as STATIC
@@ -31,7 +31,7 @@ Shown = Callable[[Scope, Answer, Problem], Response | None]
 class Guard:
     """`page` makes a page of a refusal, for who asked for a page."""
 
-    def __init__(self, app: ASGIApp, *, doors: Doors, latch: Latch, redact: Redact, page: Shown) -> None:
+    def __init__(self, app: ASGIApp, *, doors: Hosts, latch: Sessions, redact: Redact, page: Shown) -> None:
         self._app = app
         self._doors = doors
         self._latch = latch
@@ -41,13 +41,13 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        answered = _Clean(send, self._redact, head=scope["method"] == "HEAD", path=scope["path"])
+        answered = _CleanSend(send, self._redact, head=scope["method"] == "HEAD", path=scope["path"])
         try:
             scope = self._received(scope)
             patience_s = BODY_S if await self._admitted(scope) else STRANGERS_BODY_S
             body = await _body(scope, receive, patience_s)
             inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-            await self._app(inner, _replayed(body), answered)
+            await self._app(inner, _replay(body), answered)
         except MigrationError as error:
             await self._tell(scope, answered, *refusal(error, self._language(scope)))
         except Exception as found:  # noqa: BLE001 - the one place where a bug becomes an answer
@@ -61,7 +61,7 @@ class Guard:
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refused(414, "DASHBOARD_ADDRESS", "address")
         client = scope.get("client") or ("", 0)
-        address, scheme = self._doors.asked_by(headers, str(client[0]), scope["scheme"])
+        address, scheme = self._doors.client_of(headers, str(client[0]), scope["scheme"])
         if scope["path"].startswith("/api/") or scope["path"] == "/metrics":
             auth.refuse_cross_site(headers, self._doors)
         return {**scope, "client": (address, client[1]), "scheme": scheme}
@@ -74,17 +74,17 @@ class Guard:
         asked = dict(Headers(scope=scope)), scope["client"][0]
         latch = self._latch
         remote = latch.logouts.remote
-        if not (await asyncio.to_thread(latch.has_come, *asked) if remote else latch.has_come(*asked)):
+        if not (await asyncio.to_thread(latch.is_signed_in, *asked) if remote else latch.is_signed_in(*asked)):
             raise Refused(401, "DASHBOARD_TOKEN", "token", headers={"WWW-Authenticate": "Bearer"})
         if CONNECTION in scope:
             scope[CONNECTION].known = True
         return True
 
-    async def _tell(self, scope: Scope, send: _Clean, answer: Answer, problem: Problem) -> None:
+    async def _tell(self, scope: Scope, send: _CleanSend, answer: Answer, problem: Problem) -> None:
         if send.begun:
             return  # too late to say it
         shown = self._page(scope, answer, problem) or answer
-        await shown(scope, _replayed(b""), send)
+        await shown(scope, _replay(b""), send)
 
     def _language(self, scope: Scope) -> str:
         said = parse_qs(scope["query_string"][:LONGEST_ADDRESS].decode("latin-1")).get("lang", [""])[0]
@@ -116,7 +116,7 @@ def _too_large() -> Refused:
     return Refused(413, "DASHBOARD_BODY", "large", kb=LARGEST_BODY // 1024, headers={"Connection": "close"})
 
 
-def _replayed(body: bytes) -> Receive:
+def _replay(body: bytes) -> Receive:
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
@@ -125,7 +125,7 @@ def _replayed(body: bytes) -> Receive:
     return receive
 
 
-class _Clean:
+class _CleanSend:
     """Sends an answer with the headers that each has, without secrets; without a body when asked for its head."""
 
     def __init__(self, send: Send, redact: Redact, *, head: bool, path: str) -> None:

@@ -18,7 +18,7 @@ WHATEVER = object()
 OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
 
 
-class Eye:
+class OverviewCache:
     def __init__(self, context: Context, now: Callable[[], float] = time.monotonic) -> None:
         self._context = context
         self._now = now
@@ -32,23 +32,23 @@ class Eye:
     def look(self, since: object = WHATEVER, *, fresh: bool = False) -> Overview:
         """While somebody looks, others get what was seen before, unless they want it fresh, or `since` is another than
         at the last look. Raises a MigrationError when nothing can be seen."""
-        if self._seen is not None and not fresh and self._is_of(since):
+        if self._seen is not None and not fresh and self._is_since(since):
             if self._now() < self._due_s or not self._looking.acquire(blocking=False):
                 return self._seen
         else:
             self._looking.acquire()
         try:
-            if self._seen is None or fresh or not self._is_of(since) or self._now() >= self._due_s:
+            if self._seen is None or fresh or not self._is_since(since) or self._now() >= self._due_s:
                 self._seen = self._look(fresh=fresh)
                 self._since = self._since if since is WHATEVER else since
             return self._seen
         finally:
             self._looking.release()
 
-    def _is_of(self, since: object) -> bool:
+    def _is_since(self, since: object) -> bool:
         return since is WHATEVER or since == self._since
 
-    def blink(self) -> None:
+    def expire(self) -> None:
         """What was seen is old: something was changed from here."""
         self._due_s = 0.0
 
@@ -56,7 +56,7 @@ class Eye:
         began_s = self._now()
         try:
             with self._context.app() as app:
-                found = self._viewer(app.context).overview()
+                found = self._reader(app.context).overview()
         except MigrationError:
             if self._seen is None or fresh or began_s - self._seen_s > OLDEST_S:
                 raise
@@ -67,7 +67,7 @@ class Eye:
         self._due_s = now_s + max(EVERY_S, (now_s - began_s) / LOOKING_SHARE)
         return found
 
-    def _viewer(self, context: RunContext) -> StatusReader:
+    def _reader(self, context: RunContext) -> StatusReader:
         """Who remembers the looks before this one, as long as it is the same store that he looks at."""
         if self._looking_at is None or self._looking_at[0] is not context:
             self._looking_at = context, StatusReader(context)

@@ -59,7 +59,7 @@ class Pages:
             answer.set_cookie(LANGUAGE_COOKIE, language, max_age=YEAR_S, httponly=True, samesite="strict")
         return answer
 
-    def refused(self, scope: Scope, answer: Answer, problem: Problem) -> Response | None:
+    def refuse(self, scope: Scope, answer: Answer, problem: Problem) -> Response | None:
         """A page for who asked for a page, and None for who asked the API."""
         path = scope["path"]
         request = Request(scope)

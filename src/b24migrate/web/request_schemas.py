@@ -34,7 +34,7 @@ def one_of(*known: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _no_number(said: object) -> object:
+def _refuse_number(said: object) -> object:
     if isinstance(said, str) and "T" not in said.upper():
         raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
     return said
@@ -63,7 +63,7 @@ def chosen_language(request: Request, said: str | None = None) -> str:
     return preferred(request.headers.get("accept-language", ""))
 
 
-def spoken(
+def choose_words(
     request: Request,
     lang: Annotated[
         Language | None, Query(description="The language of our own texts; otherwise that of Accept-Language.")
@@ -72,7 +72,7 @@ def spoken(
     return words(chosen_language(request, lang))
 
 
-def marked(
+def require_mark(
     _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Says that no other site's page sent it.")],
 ) -> None:
     """Looked at long before: this only documents it."""
@@ -82,7 +82,7 @@ def marked(
 TOKEN = Security(HTTPBearer(auto_error=False, description="The dashboard's token."))
 
 
-Speaks = Annotated[Words, Depends(spoken)]
+Speaks = Annotated[Words, Depends(choose_words)]
 StreamQuery = Annotated[
     str,
     one_of(*STREAMS),
@@ -107,7 +107,7 @@ Sought = Annotated[
 ]
 Since = Annotated[
     datetime | None,
-    BeforeValidator(_no_number),
+    BeforeValidator(_refuse_number),
     AfterValidator(_in_utc),
     Query(description="Only what came after; nothing: all of it."),
 ]

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from b24migrate.engine import plan, undo_lock
 from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
 from b24migrate.model.errors import BadConfiguration, GateUnmet, MigrationError
-from b24migrate.monitor.logs import masked
+from b24migrate.monitor.logs import mask_email
 from b24migrate.web.action_files import BUSY
 
 LOGGER = logging.getLogger("b24migrate.web")
@@ -40,13 +40,13 @@ class Refused(MigrationError):
         self.status = status
         self.headers = dict(headers or {})
         self._key, self._places = key, places
-        message, hint = self._said(words(DEFAULT))
+        message, hint = self._texts(words(DEFAULT))
         super().__init__(message, code=code, hint=hint)
 
-    def told(self, speaks: Words) -> Problem:
-        return Problem(self.code, *self._said(speaks))
+    def to_problem(self, speaks: Words) -> Problem:
+        return Problem(self.code, *self._texts(speaks))
 
-    def _said(self, speaks: Words) -> tuple[str, str]:
+    def _texts(self, speaks: Words) -> tuple[str, str]:
         message, hint = (speaks(f"web.refusal.{self._key}.{part}", **self._places) for part in ("message", "hint"))
         return message, hint
 
@@ -71,10 +71,10 @@ class Answer(JSONResponse):
 
 def in_language(value: Any, language: str) -> Any:
     """A value of dicts, lists and texts, with every message in it rendered for the reader."""
-    return msgspec.to_builtins(value, enc_hook=lambda message: _rendered(message, language))
+    return msgspec.to_builtins(value, enc_hook=lambda message: _render_rest(message, language))
 
 
-def _rendered(value: object, language: str) -> str:
+def _render_rest(value: object, language: str) -> str:
     """Encoders ask this of whatever is not plain JSON."""
     return str(render(value, language)) if isinstance(value, Message) else plain(value)
 
@@ -82,7 +82,7 @@ def _rendered(value: object, language: str) -> str:
 def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
     """In the language of who asked, where the sentence is one of ours."""
     if isinstance(error, Refused):
-        problem = error.told(words(language))
+        problem = error.to_problem(words(language))
         return Answer(problem, error.status, error.headers), problem
     problem = Problem(error.code, render(error.message, language), render(error.hint, language))
     return Answer(problem, status_of(error)), problem
@@ -91,7 +91,7 @@ def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
 def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
     """Written to the log as a whole, without secrets; who asked is told under which name."""
     reference = secrets.token_hex(4)
-    details = masked(redact("".join(traceback.format_exception(found))))
+    details = mask_email(redact("".join(traceback.format_exception(found))))
     LOGGER.error("a bug, reference %s: %s", reference, details)
     message = say("web.bug_named", kind=type(found).__name__, reference=reference)
     return Problem("BUG", message, say("web.bug_fix"))

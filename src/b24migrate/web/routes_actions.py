@@ -15,7 +15,7 @@ from b24migrate.web import action_rules, fidelity_view, request_schemas
 from b24migrate.web.action_files import BUSY
 from b24migrate.web.auth import refuse_forged
 from b24migrate.web.context import Context
-from b24migrate.web.overview_cache import Eye
+from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.request_schemas import CHANGE, AcceptWish, LoginWish, Nothing, RetryWish, RunWish, Speaks
 from b24migrate.web.responses import Answer, Refused
 from b24migrate.web.schemas import Accepted, Welcome
@@ -24,7 +24,7 @@ ACCEPTED = 202
 BY = say("work.by_dashboard")
 
 
-def acting(context: Context, eye: Eye) -> APIRouter:
+def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
     class Change(APIRoute):
         """Refuses before anything of the request is read."""
 
@@ -37,18 +37,18 @@ def acting(context: Context, eye: Eye) -> APIRouter:
 
             return unforged
 
-    every = [request_schemas.TOKEN, Depends(request_schemas.marked), Depends(request_schemas.spoken)]
+    every = [request_schemas.TOKEN, Depends(request_schemas.require_mark), Depends(request_schemas.choose_words)]
     router = APIRouter(route_class=Change, responses=CHANGE, dependencies=every)
 
     def accepted(words: Words, key: str) -> Answer:
-        eye.blink()
+        eye.expire()
         return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
 
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
     def run(speaks: Speaks, wish: RunWish) -> Answer:
         _refuse(context, eye, action_rules.START)
         if wish.accept_fidelity:
-            fidelity_view.accept(context, wish.accept_fidelity, BY)
+            fidelity_view.accept_seen(context, wish.accept_fidelity, BY)
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
         return accepted(speaks, "started")
 
@@ -76,7 +76,7 @@ def acting(context: Context, eye: Eye) -> APIRouter:
         "/fidelity", status_code=ACCEPTED, response_model=Accepted, summary="Accept what the target does not keep"
     )
     def accept(speaks: Speaks, wish: AcceptWish) -> Answer:
-        fidelity_view.accept(context, wish.hash, BY)
+        fidelity_view.accept_seen(context, wish.hash, BY)
         return accepted(speaks, "fidelity_accepted")
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
@@ -94,7 +94,7 @@ def acting(context: Context, eye: Eye) -> APIRouter:
     def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
         answer = Answer(Welcome(speaks("web.welcome")))
         latch = context.latch
-        if not latch.opened_by(wish.token, request.client.host if request.client else ""):
+        if not latch.is_token(wish.token, request.client.host if request.client else ""):
             raise Refused(401, "DASHBOARD_TOKEN", "wrong_token")
         secure = request.url.scheme == "https"
         answer.set_cookie(latch.cookie_name, latch.new_cookie(), httponly=True, samesite="strict", secure=secure)
@@ -110,11 +110,11 @@ def acting(context: Context, eye: Eye) -> APIRouter:
     return router
 
 
-def _refuse(context: Context, eye: Eye, what: str) -> None:
+def _refuse(context: Context, eye: OverviewCache, what: str) -> None:
     """By a fresh look: what was seen a second ago may be over."""
     last = context.actions.last()
     seen = eye.look(last, fresh=True)
-    if what in action_rules.possible(seen, last, context):
+    if what in action_rules.possible_actions(seen, last, context):
         return
     cannot = context.portals.cannot_start
     if cannot is not None:

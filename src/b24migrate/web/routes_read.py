@@ -8,7 +8,7 @@ from datetime import UTC
 from fastapi import APIRouter, Depends
 
 from b24migrate.insight import forecast, lookup
-from b24migrate.insight.certificate.checks import admitted
+from b24migrate.insight.certificate.checks import require_complete
 from b24migrate.insight.lookup import Hits, RecordView
 from b24migrate.insight.status import points
 from b24migrate.insight.status.model import Overview
@@ -16,9 +16,9 @@ from b24migrate.model.errors import BadConfiguration, Stop
 from b24migrate.model.values import utc_text
 from b24migrate.report.status_text import progress_sentence, sentence
 from b24migrate.web import error_view, fidelity_view, findings, request_schemas
-from b24migrate.web.action_rules import possible
+from b24migrate.web.action_rules import possible_actions
 from b24migrate.web.context import Context, Session
-from b24migrate.web.overview_cache import Eye
+from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.request_schemas import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
 from b24migrate.web.request_schemas import StreamPath as StreamName
 from b24migrate.web.request_schemas import StreamQuery as SomeStream
@@ -39,8 +39,8 @@ from b24migrate.web.schemas import (
 SEARCH_S = 1.0
 
 
-def reading(context: Context, eye: Eye) -> APIRouter:
-    router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.spoken)])
+def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
+    router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.choose_words)])
 
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
@@ -50,7 +50,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
             **{one.name: getattr(seen, one.name) for one in fields(Overview)},
             sentence=sentence(speaks, seen, UTC),
             progress_sentence=progress_sentence(speaks, seen),
-            can=possible(seen, last, context),
+            can=possible_actions(seen, last, context),
             last_action=last,
         )
         return Answer(in_language(front, speaks.language))
@@ -63,7 +63,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(error_view.errors(app.context), speaks.language))
+            return Answer(in_language(error_view.view_errors(app.context), speaks.language))
 
     @router.get(
         "/errors/{code}",
@@ -72,19 +72,21 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         summary="What an error code means",
     )
     def error(code: CodePath, speaks: Speaks) -> Answer:
-        return Answer(in_language(error_view.page(code), speaks.language))
+        return Answer(in_language(error_view.error_page(code), speaks.language))
 
     @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
     def found(
         speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
     ) -> Answer:
         with context.app() as app:
-            return Answer(in_language(findings.page(app.context.store, stream, fate, after, limit), speaks.language))
+            return Answer(
+                in_language(findings.findings_page(app.context.store, stream, fate, after, limit), speaks.language)
+            )
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(fidelity_view.view(app), speaks.language))
+            return Answer(in_language(fidelity_view.view_fidelity(app), speaks.language))
 
     @router.get(
         "/search",
@@ -117,7 +119,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         last = context.actions.last()
         running = last is not None and last.what == "analyze" and last.exit_code is None
         with context.app() as app:
-            made, found = forecast.last(app.context.store), forecast.compared(app.context.store)
+            made, found = forecast.load_last(app.context.store), forecast.compare_forecast(app.context.store)
         told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
         return Answer(in_language(Analysis(made, tuple(told), running), speaks.language))
 
@@ -130,7 +132,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
             for one in entity.streams
         )
         run = seen.run.id if seen.run else ""
-        found = Certificate((why := _refused(context)) is None, run, streams, why)
+        found = Certificate((why := _read_refusal(context)) is None, run, streams, why)
         return Answer(in_language(found, speaks.language))
 
     @router.get("/session", response_model=Session, summary="Where we are: version, store, portals, languages")
@@ -140,10 +142,10 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     return router
 
 
-def _refused(context: Context) -> Problem | None:
+def _read_refusal(context: Context) -> Problem | None:
     with context.app() as app:
         try:
-            admitted(app.context)
+            require_complete(app.context)
         except Stop as error:
             return Problem(error.code, error.message, error.hint)
     return None

@@ -52,7 +52,7 @@ class Connection(Protocol):
         everyone: set[Any] = self.connections
         here = [one for one in everyone if not one.transport.is_closing()]
         if len(here) > AT_ONCE:
-            _least_needed(self, here).transport.abort()
+            _choose_to_close(self, here).transport.abort()
 
     @property
     def is_silent(self) -> bool:
@@ -68,7 +68,7 @@ class Connection(Protocol):
         return self.silent_since_s is not None and now_s - self.silent_since_s > patience_s
 
 
-def _least_needed(fresh: Connection, connections: Sequence[Connection]) -> Connection:
+def _choose_to_close(fresh: Connection, connections: Sequence[Connection]) -> Connection:
     """The oldest stranger's of the address that has most of them; else the oldest that waits for nothing; else the one
     that has just come."""
     strangers = [one for one in connections if not one.known and one is not fresh]
@@ -108,7 +108,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Raises BadConfiguration when nobody can listen there."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -136,7 +136,7 @@ def address(place: socket.socket) -> str:
 
 
 @contextmanager
-def served(app: FastAPI, place: socket.socket, *, silent_s: float = SILENT_S) -> Iterator[None]:
+def serve_in_thread(app: FastAPI, place: socket.socket, *, silent_s: float = SILENT_S) -> Iterator[None]:
     """As long as the block lasts."""
     config = uvicorn.Config(
         app,

@@ -34,7 +34,7 @@ class File(NamedTuple):
 
 class Static:
     def __init__(self) -> None:
-        self._files: Mapping[str, File] = dict(_found(files(__package__) / "static"))
+        self._files: Mapping[str, File] = dict(_find_files(files(__package__) / "static"))
         whole = "".join(f"{name}{file.etag}" for name, file in sorted(self._files.items()))
         self.version = hashlib.sha256(whole.encode()).hexdigest()[:12]
 
@@ -56,11 +56,11 @@ class Static:
         return Response(file.body, media_type=file.kind, headers=headers)
 
 
-def _found(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, File]]:
+def _find_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, File]]:
     for one in folder.iterdir() if folder.is_dir() else ():
         ending = one.name.rpartition(".")[2]
         if one.is_dir():
-            yield from _found(one, f"{prefix}{one.name}/")
+            yield from _find_files(one, f"{prefix}{one.name}/")
         elif ending in KINDS:
             body = one.read_bytes()
             yield f"{prefix}{one.name}", File(body, KINDS[ending], f'"{hashlib.sha256(body).hexdigest()[:24]}"')

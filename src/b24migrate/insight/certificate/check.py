@@ -22,7 +22,7 @@ def check(file: Path) -> Made:
     """Raises BadConfiguration when it is no certificate, Unproven when it does not hold."""
     try:
         with file.open("rb") as lines:
-            return _Check(file).all(lines)
+            return _Check(file).run(lines)
     except OSError as error:
         message = say("certificate.unreadable", file=file, why=error.strerror or error)
         raise BadConfiguration(message, code="CERTIFICATE_UNREADABLE", hint=say("certificate.check_path")) from None
@@ -37,26 +37,26 @@ class _Check:
         self._places: dict[str, int] = {}
         self._last: tuple[bool, int, str] = (False, -1, "")  # a page?, its stream, its id or number
 
-    def all(self, lines: BinaryIO) -> Made:
+    def run(self, lines: BinaryIO) -> Made:
         head, root = None, None
         for raw in self._lines(lines):
             if root is not None:
-                raise self._wrong(say("certificate.after_end"))
+                raise self._unproven(say("certificate.after_end"))
             if head is None:
                 head = self._head(raw)
                 continue
-            said = self._said(raw)
+            said = self._decode(raw)
             if said.get("after") != self._chain.after:
-                raise self._wrong(say("certificate.altered", number=self._number), back=1)
+                raise self._unproven(say("certificate.altered", number=self._number), back=1)
             if "root" in said:
                 root = self._root(said)
             else:
-                self._one(said)
+                self._check_line(said)
                 self._chain.add(raw)
         if head is None:
-            raise self._foreign()
+            raise self._not_a_certificate()
         if root is None:
-            raise self._wrong(say("certificate.no_end"))
+            raise self._unproven(say("certificate.no_end"))
         self._compare(head)
         return Made(head, root.root, self._number)
 
@@ -69,64 +69,64 @@ class _Check:
 
     def _head(self, raw: bytes) -> Head:
         if not raw.startswith(form.BEGINNING):
-            raise self._foreign()
-        said = self._said(raw)
+            raise self._not_a_certificate()
+        said = self._decode(raw)
         if said["certificate"] != form.FORMAT:
             message = say("certificate.other_format", file=self._file, said=said["certificate"])
             hint = say("certificate.other_format_fix", format=form.FORMAT)
             raise BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=hint)
-        head = self._as(Head, said)
+        head = self._convert(Head, said)
         self._chain.add(raw)
         self._places = {sums.stream: place for place, sums in enumerate(head.streams)}
         self._tallies = {sums.stream: Tally() for sums in head.streams}
         if len(self._places) != len(head.streams):
-            raise self._wrong(say("certificate.stream_twice"))
+            raise self._unproven(say("certificate.stream_twice"))
         return head
 
-    def _said(self, raw: bytes) -> dict[str, Json]:
+    def _decode(self, raw: bytes) -> dict[str, Json]:
         if not raw.endswith(b"\n"):
-            raise self._wrong(say("certificate.line_cut"))
+            raise self._unproven(say("certificate.line_cut"))
         try:
             said = msgspec.json.decode(raw)
             same = isinstance(said, dict) and canonical(said) + b"\n" == raw
         except (msgspec.DecodeError, UnicodeError):
-            raise self._wrong(say("certificate.not_json")) from None
+            raise self._unproven(say("certificate.not_json")) from None
         if not same:
-            raise self._wrong(say("certificate.not_canonical"))
+            raise self._unproven(say("certificate.not_canonical"))
         return dict(said)
 
-    def _one(self, said: dict[str, Json]) -> None:
+    def _check_line(self, said: dict[str, Json]) -> None:
         is_page = "page" in said
-        line: Any = self._as(PageLine, said) if is_page else self._as(Entry, said)
+        line: Any = self._convert(PageLine, said) if is_page else self._convert(Entry, said)
         if line.stream not in self._places:
-            raise self._wrong(say("certificate.no_stream", stream=line.stream))
+            raise self._unproven(say("certificate.no_stream", stream=line.stream))
         source_id = str(line.page) if is_page else line.id
         now = is_page, self._places[line.stream], order_key(source_id)
         if now <= self._last:
-            raise self._wrong(say("certificate.disorder", stream=line.stream, source_id=source_id))
+            raise self._unproven(say("certificate.disorder", stream=line.stream, source_id=source_id))
         self._last = now
         if is_page:
             self._tallies[line.stream].pages += 1
             return
-        if lacking := form.lacking(line):
-            raise self._wrong(f"{line.stream} {line.id}: {lacking}")
+        if lacking := form.find_lacking(line):
+            raise self._unproven(f"{line.stream} {line.id}: {lacking}")
         self._tallies[line.stream].add(line)
 
     def _root(self, said: dict[str, Json]) -> Root:
-        root = self._as(Root, said)
+        root = self._convert(Root, said)
         if root.root != self._chain.root:
-            raise self._wrong(say("certificate.root"))
+            raise self._unproven(say("certificate.root"))
         if root.lines != self._chain.lines:
-            raise self._wrong(say("certificate.lines", lines=root.lines, found=self._chain.lines))
+            raise self._unproven(say("certificate.lines", lines=root.lines, found=self._chain.lines))
         return root
 
-    def _as(self, kind: type[Line], said: dict[str, Json]) -> Line:
+    def _convert(self, kind: type[Line], said: dict[str, Json]) -> Line:
         try:
             line = msgspec.convert(said, kind)
         except msgspec.ValidationError as error:
-            raise self._wrong(say("certificate.odd_line", error=error)) from None
+            raise self._unproven(say("certificate.odd_line", error=error)) from None
         if canonical(line) != canonical(said):
-            raise self._wrong(say("certificate.strange_class"))
+            raise self._unproven(say("certificate.strange_class"))
         return line
 
     # ------------------------------------------------------------ sums
@@ -138,22 +138,24 @@ class _Check:
             for name, count in tally.counts.items():
                 if getattr(sums, name) != count:
                     said = getattr(sums, name)
-                    raise self._wrong(say("certificate.counted", stream=sums.stream, said=said, name=name, count=count))
+                    raise self._unproven(
+                        say("certificate.counted", stream=sums.stream, said=said, name=name, count=count)
+                    )
             if sums != tally.sums(sums.stream, sums.inventory):
-                raise self._wrong(say("certificate.sums", stream=sums.stream))
-            if problem := form.unclosed(sums, tally.pages):
-                raise self._wrong(problem)
+                raise self._unproven(say("certificate.sums", stream=sums.stream))
+            if problem := form.find_unclosed(sums, tally.pages):
+                raise self._unproven(problem)
         foreseen = sum(tally.foreseen for tally in self._tallies.values())
         if head.foreseen != foreseen:
-            raise self._wrong(say("certificate.foreseen", said=head.foreseen, found=foreseen))
+            raise self._unproven(say("certificate.foreseen", said=head.foreseen, found=foreseen))
         self._number = counted
 
-    def _wrong(self, what: str, *, back: int = 0) -> Unproven:
+    def _unproven(self, what: str, *, back: int = 0) -> Unproven:
         line = self._number - back
         return Unproven(
             say("certificate.broken", file=self._file, line=line, what=what), code="CERTIFICATE_BROKEN", hint=ASK
         )
 
-    def _foreign(self) -> BadConfiguration:
+    def _not_a_certificate(self) -> BadConfiguration:
         message = say("certificate.not_ours", file=self._file)
         return BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=say("certificate.give"))

@@ -19,14 +19,14 @@ NEEDED = ("get", "set", LATE, "verify")
 GO_ON = say("certificate.go_on")
 
 
-class Admitted(NamedTuple):
+class CompleteRun(NamedTuple):
     run: Run
     states: Sequence[EntityState]
     streams: Sequence[Stream]  # of the entities, and the files last
     inventories: dict[str, Inventory]
 
 
-def admitted(context: RunContext) -> Admitted:
+def require_complete(context: RunContext) -> CompleteRun:
     """Raises Halted when something is not done yet, Unproven when what was done is not the whole."""
     run = plan.current(context.store)
     if run is None:
@@ -41,13 +41,13 @@ def admitted(context: RunContext) -> Admitted:
     found = {entity.name: states.read(entity.name) for entity in context.entities}
     entities = [one for one in context.entities if one.name in run.plan.entities or found[one.name].pass_no]
     for entity in entities:
-        _done(entity, found[entity.name])
+        _require_done(entity, found[entity.name])
     inventories = {stream.name: _inventory(context, stream) for entity in entities for stream in entity.streams}
     streams = [*(stream for entity in entities for stream in entity.streams), context.streams["files"]]
-    return Admitted(run, [found[entity.name] for entity in entities], streams, inventories)
+    return CompleteRun(run, [found[entity.name] for entity in entities], streams, inventories)
 
 
-def _done(entity: Entity, state: EntityState) -> None:
+def _require_done(entity: Entity, state: EntityState) -> None:
     """A mini-task by itself may leave the custom fields out."""
     for phase in (*PHASES, LATE):
         now = state.phase(phase)

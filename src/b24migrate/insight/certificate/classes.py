@@ -23,7 +23,7 @@ MISSING_REASON = "It was imported, and verify did not find it on the target."
 LOST_REASON = "The target had announced that it does not keep it, and verify did not find it there."
 
 
-def classified(known: Known, clean: Callable[[str], str]) -> Entry:
+def classify(known: Known, clean: Callable[[str], str]) -> Entry:
     """Raises Halted when it waits to be imported, Unproven when it is in no class, or in two."""
     place = f"{known.stream.name} {known.id}"
     if known.id == WHOLE_STREAM:
@@ -50,15 +50,15 @@ def classified(known: Known, clean: Callable[[str], str]) -> Entry:
         raise Unproven(say("certificate.unstaged", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     (aside,) = known.aside
     name = EXCLUDED if aside.why == "excluded" else IMPOSSIBLE
-    return Entry(known.stream.name, known.id, name, reason=told(aside.reason, clean) or "no reason was given")
+    return Entry(known.stream.name, known.id, name, reason=clean_text(aside.reason, clean) or "no reason was given")
 
 
 def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]) -> Entry:
-    name, content = known.stream.name, content_of(record)
+    name, content = known.stream.name, content_hash(record)
     if record.status is Status.IMPORT_ERR:
         if not (record.last_error_code or record.last_error):
             raise Unproven(say("certificate.no_why", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
-        code, reason = record.last_error_code or NO_CODE, told(record.last_error or "", clean) or None
+        code, reason = record.last_error_code or NO_CODE, clean_text(record.last_error or "", clean) or None
         return Entry(name, known.id, FAILED, content=content, code=code, reason=reason)
     link = known.link
     if link is None or not link.target_id:
@@ -90,7 +90,7 @@ def is_verified(known: Known, link: Link) -> bool:
     return bool(link.digest) and link.digest in known.equal and not known.fates
 
 
-def content_of(record: Record) -> str:
+def content_hash(record: Record) -> str:
     """The payload's hash where one is kept, the digest of a file's bytes, else that of the payload as it was staged."""
     if record.payload_hash:
         return record.payload_hash
@@ -102,7 +102,7 @@ def content_of(record: Record) -> str:
     return str(digest) if digest else hashlib.sha256(record.payload).hexdigest()
 
 
-def told(text: str, clean: Callable[[str], str]) -> str:
+def clean_text(text: str, clean: Callable[[str], str]) -> str:
     return clean(" ".join(text.split()))[:LONGEST_REASON]
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
+
+import msgspec
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext
-from b24migrate.insight.certificate.sort import Fact, Place, by_place, in_order
+from b24migrate.messages import pack, plain, unpack
 from b24migrate.model.records import Fate, Json, Link, Record, Span, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, PAGE_LOG, SET_ASIDE
@@ -36,21 +41,21 @@ class Known(NamedTuple):
     foreseen: Sequence[str] = ()  # fields that differ as the target had announced; an empty one is the whole record
 
 
-def known_ids(context: RunContext, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
+def read_known_ids(context: RunContext, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
     places = {stream.name: number for number, stream in enumerate(streams)}
     facts = heapq.merge(
         _records(context, streams),
-        in_order(_aside(context, places), folder),
-        in_order(_equal(context, places), folder),
-        in_order(_found(context, places), folder),
-        in_order(_foretold(context, places), folder),
+        sort_facts(_aside(context, places), folder),
+        sort_facts(_equal(context, places), folder),
+        sort_facts(_found(context, places), folder),
+        sort_facts(_expected(context, places), folder),
         key=by_place,
     )
     for (number, _), about in groupby(facts, key=by_place):
-        yield _together(streams[number], list(about))
+        yield _combine(streams[number], list(about))
 
 
-def pages(
+def read_pages(
     context: RunContext, streams: Sequence[Stream], folder: Path
 ) -> Iterator[tuple[Stream, str, Mapping[str, Json]]]:
     """Every page that was read of them: its stream, its number and what the log says."""
@@ -62,7 +67,7 @@ def pages(
             if stream in places:
                 yield _place(places[stream], number), PAGE, number, dict(row.values)
 
-    for (place, _), _, number, said in in_order(logged(), folder):
+    for (place, _), _, number, said in sort_facts(logged(), folder):
         yield streams[place], number, said
 
 
@@ -102,7 +107,7 @@ def _found(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
             yield _place(places[stream], source_id), FOUND, source_id, said
 
 
-def _foretold(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
+def _expected(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
     """That there are fewer of a stream is told by those that are missing."""
     for row in context.store.all_rows(FORESEEN):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
@@ -110,7 +115,7 @@ def _foretold(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
             yield _place(places[stream], source_id), FORETOLD, source_id, str(row.values.get("Field") or "")
 
 
-def _together(stream: Stream, facts: Sequence[Fact]) -> Known:
+def _combine(stream: Stream, facts: Sequence[Fact]) -> Known:
     said: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
     for _, kind, _, one in facts:
         said[kind].append(one)
@@ -119,3 +124,32 @@ def _together(stream: Stream, facts: Sequence[Fact]) -> Known:
     fates = sorted((Fate(fate), field) for fate, field in said[FOUND])
     foreseen = sorted(set(said[FORETOLD]))
     return Known(stream, facts[0][2], record, link, aside, frozenset(said[EQUAL]), fates, foreseen)
+
+
+AT_ONCE = 20_000
+
+Place = tuple[int, str]  # of an id: its stream's, and its own within it
+Fact = tuple[Place, str, str, Json]  # where, of what kind, the id, what is known
+by_place: Callable[[Fact], Place] = itemgetter(0)
+
+
+def sort_facts(facts: Iterable[Fact], folder: Path) -> Iterator[Fact]:
+    rest = iter(facts)
+    with ExitStack() as stack:
+        laid_aside: list[Iterator[Fact]] = []
+        while some := sorted(islice(rest, AT_ONCE), key=by_place):
+            if len(some) < AT_ONCE and not laid_aside:
+                yield from some
+                return
+            file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+            file.writelines(msgspec.json.encode((*one, pack(one[3])), enc_hook=plain) + b"\n" for one in some)
+            file.seek(0)
+            laid_aside.append(_read(file))
+        yield from heapq.merge(*laid_aside, key=by_place)
+
+
+def _read(file: BinaryIO) -> Iterator[Fact]:
+    for line in file:
+        *fact, packed = msgspec.json.decode(line, type=tuple[Place, str, str, Json, str | None])
+        place, kind, key, known = fact
+        yield place, kind, key, unpack(known, packed)

@@ -119,7 +119,7 @@ class Tally:
         return sum(self.counts[name] for name in RETRIEVED)
 
 
-def unclosed(sums: Sums, pages: int) -> str:
+def find_unclosed(sums: Sums, pages: int) -> str:
     """Which sum of a stream does not close, in words; nothing when all do."""
     accounted = sums.verified + sums.migrated + sums.failed + sums.excluded
     classes = say(
@@ -138,7 +138,7 @@ def unclosed(sums: Sums, pages: int) -> str:
     return ""
 
 
-def lacking(entry: Entry) -> str:
+def find_lacking(entry: Entry) -> str:
     """What an id of its class must say and this one does not; nothing when it says all."""
     if entry.class_ not in CLASSES:
         return say("certificate.no_class", name=entry.class_)
@@ -173,18 +173,18 @@ class Chain:
         self.lines += 1
 
 
-def written(line: Json) -> bytes:
+def encode(line: Json) -> bytes:
     return canonical(line) + b"\n"
 
 
 def append(out: BinaryIO, chain: Chain, line: Head | Entry | PageLine) -> None:
     told = line if isinstance(line, Head) else msgspec.structs.replace(line, after=chain.after)
-    made = written(told)
+    made = encode(told)
     out.write(made)
     chain.add(made)
 
 
 def seal(out: BinaryIO, chain: Chain) -> str:
     """The last line. Returns the root hash: the SHA-256 of everything before it."""
-    out.write(written(Root(chain.root, chain.lines, chain.after)))
+    out.write(encode(Root(chain.root, chain.lines, chain.after)))
     return chain.root

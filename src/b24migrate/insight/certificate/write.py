@@ -16,9 +16,9 @@ import msgspec
 from b24migrate import __version__
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.certificate import form
-from b24migrate.insight.certificate.checks import Admitted, admitted
-from b24migrate.insight.certificate.classes import AGAIN, classified
-from b24migrate.insight.certificate.facts import Known, known_ids, pages
+from b24migrate.insight.certificate.checks import CompleteRun, require_complete
+from b24migrate.insight.certificate.classes import AGAIN, classify
+from b24migrate.insight.certificate.facts import Known, read_known_ids, read_pages
 from b24migrate.insight.certificate.form import Entry, Head, Made, PageLine, Sums, Tally
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted, Unproven
@@ -29,10 +29,10 @@ from b24migrate.private_files import replace_private
 
 def make(context: RunContext, out: Path, *, clean: Callable[[str], str] = str) -> Made:
     """`clean` takes out of a reason what nobody else shall read. Raises Halted or Unproven, having written nothing."""
-    about = admitted(context)
-    with _writing(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
+    about = require_complete(context)
+    with _open_output(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
         sums, foreseen = _body(context, about, body, out.parent, clean)
-        if admitted(context)._replace(inventories=about.inventories) != about:
+        if require_complete(context)._replace(inventories=about.inventories) != about:
             message = say("certificate.run_started")
             raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.after_run"))
         head = _head(context, about, sums, foreseen)
@@ -52,7 +52,7 @@ def _read_back(line: bytes) -> Entry | PageLine:
 
 
 @contextmanager
-def _writing(out: Path) -> Iterator[BinaryIO]:
+def _open_output(out: Path) -> Iterator[BinaryIO]:
     try:
         with replace_private(out, "wb") as file:
             yield file
@@ -62,26 +62,26 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
 
 
 def _body(
-    context: RunContext, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]
+    context: RunContext, about: CompleteRun, body: BinaryIO, folder: Path, clean: Callable[[str], str]
 ) -> tuple[Sequence[Sums], int]:
     """One line for each id and each page, not yet chained; what they amount to is known only then: the sums, and the
     number of foreseen differences."""
     tallies = {stream.name: Tally() for stream in about.streams}
     statuses: Counter[tuple[str, Status]] = Counter()
-    for known in known_ids(context, about.streams, folder):
-        entry = classified(known, clean)
-        if lacking := form.lacking(entry):
+    for known in read_known_ids(context, about.streams, folder):
+        entry = classify(known, clean)
+        if lacking := form.find_lacking(entry):
             raise Unproven(f"{entry.stream} {entry.id}: {lacking}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
         tallies[entry.stream].add(entry)
         statuses.update(_status(known))
-        body.write(form.written(entry))
-    for stream, number, said in pages(context, about.streams, folder):
+        body.write(form.encode(entry))
+    for stream, number, said in read_pages(context, about.streams, folder):
         line = PageLine(stream.name, int(number), str(said["ApiParamsHash"]), int(said["Retrieved"]))
         tallies[stream.name].pages += 1
-        body.write(form.written(line))
+        body.write(form.encode(line))
     for stream in about.streams:
-        _as_counted(context, stream, statuses)
-    sums = [_closed(name, tally, about) for name, tally in tallies.items()]
+        _require_counts(context, stream, statuses)
+    sums = [_require_closed(name, tally, about) for name, tally in tallies.items()]
     return sums, sum(tally.foreseen for tally in tallies.values())
 
 
@@ -89,7 +89,7 @@ def _status(known: Known) -> list[tuple[str, Status]]:
     return [(known.stream.name, known.record.status)] if known.record is not None else []
 
 
-def _as_counted(context: RunContext, stream: Stream, statuses: Counter[tuple[str, Status]]) -> None:
+def _require_counts(context: RunContext, stream: Stream, statuses: Counter[tuple[str, Status]]) -> None:
     """The store counts for itself as well: where both differ, somebody else wrote into it."""
     for status, counted in context.store.counts(stream.table).items():
         if counted != statuses[stream.name, status]:
@@ -98,15 +98,15 @@ def _as_counted(context: RunContext, stream: Stream, statuses: Counter[tuple[str
             raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
 
 
-def _closed(name: str, tally: Tally, about: Admitted) -> Sums:
+def _require_closed(name: str, tally: Tally, about: CompleteRun) -> Sums:
     sums = tally.sums(name, about.inventories.get(name))
-    if problem := form.unclosed(sums, tally.pages):
+    if problem := form.find_unclosed(sums, tally.pages):
         hint = say("certificate.again_read")
         raise Unproven(say("certificate.problem", problem=problem), code="CERTIFICATE_NOT_CLOSED", hint=hint)
     return sums
 
 
-def _head(context: RunContext, about: Admitted, sums: Sequence[Sums], foreseen: int) -> Head:
+def _head(context: RunContext, about: CompleteRun, sums: Sequence[Sums], foreseen: int) -> Head:
     run, options = about.run, context.options
     return Head(
         form.FORMAT,

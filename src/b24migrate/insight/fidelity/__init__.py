@@ -1,8 +1,15 @@
 """What this target does not keep of this source: listed before anything is written, and accepted by somebody."""
 
-from b24migrate.insight.fidelity.acceptance import GATE, accept, accepted, required
+from b24migrate.insight.fidelity.acceptance import GATE, accept, acceptance_required, load_accepted
 from b24migrate.insight.fidelity.count import Counts, count
-from b24migrate.insight.fidelity.entries import accept_known, asked, concerning, known, listed, remembered
+from b24migrate.insight.fidelity.entries import (
+    accept_list,
+    ask_target,
+    current_list,
+    last_list,
+    make_list,
+    relevant_rules,
+)
 from b24migrate.insight.fidelity.model import Accepted, Basis, Fidelity, Line
 
 __all__ = [
@@ -13,13 +20,13 @@ __all__ = [
     "Fidelity",
     "Line",
     "accept",
-    "accept_known",
-    "accepted",
-    "asked",
-    "concerning",
+    "accept_list",
+    "acceptance_required",
+    "ask_target",
     "count",
-    "known",
-    "listed",
-    "remembered",
-    "required",
+    "current_list",
+    "last_list",
+    "load_accepted",
+    "make_list",
+    "relevant_rules",
 ]

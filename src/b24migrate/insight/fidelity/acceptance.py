@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.fidelity.model import Accepted, Fidelity, hash_of
+from b24migrate.insight.fidelity.model import Accepted, Fidelity, hash_rules
 from b24migrate.messages import Message, say
 from b24migrate.model.errors import GateUnmet
 from b24migrate.model.fidelity import Rule
@@ -23,7 +23,7 @@ class Acceptance(NamedTuple):
     last: Accepted | None
 
 
-def accepted(context: RunContext) -> Acceptance:
+def load_accepted(context: RunContext) -> Acceptance:
     """By anybody, for the target that is configured."""
     rows = context.store.rows(FIDELITY, prefix=_prefix(context))
     last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
@@ -35,7 +35,7 @@ def accept(context: RunContext, rules: Sequence[Rule], by: str) -> None:
     """All of these, under the hash of the list."""
     if not rules:
         return
-    name, now = hash_of(rules), utc_text(context.clock.now().replace(microsecond=0))
+    name, now = hash_rules(rules), utc_text(context.clock.now().replace(microsecond=0))
     about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
     context.store.write(FIDELITY, [RegisterRow(_prefix(context) + name, about)])
 
@@ -43,7 +43,7 @@ def accept(context: RunContext, rules: Sequence[Rule], by: str) -> None:
 def keep_accepted(context: RunContext, before: Sequence[Rule], now: Sequence[Rule]) -> None:
     """Stores of earlier versions know a reason by its English text. Whoever accepted a rule in those words has accepted
     the same rule in others."""
-    known = accepted(context)
+    known = load_accepted(context)
     worded = {_loss(rule) for rule in before if not isinstance(rule.reason, Message) and rule.digest in known.rules}
     same = [rule for rule in now if isinstance(rule.reason, Message) and _loss(rule) in worded]
     fresh = [rule for rule in same if rule.digest not in known.rules]
@@ -60,7 +60,7 @@ def _prefix(context: RunContext) -> str:
     return "accepted:" if "target" in context.options.absent else f"accepted:{digest(context.options.target_url)[:16]}:"
 
 
-def required(found: Fidelity) -> GateUnmet:
+def acceptance_required(found: Fidelity) -> GateUnmet:
     """What stops a run that nobody has accepted the list for."""
     amounts = ", ".join(f"{keeping} {number}" for keeping, number in found.amounts)
     return GateUnmet(

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from b24migrate.engine.phases.compose import Drafter, reason_not_to_send
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_record, walk
 from b24migrate.engine.phases.user_match import find_linked
-from b24migrate.engine.phases.verify import count_linked
 from b24migrate.engine.state import DONE, States
 from b24migrate.insight import forecast
 from b24migrate.insight.fidelity.model import Basis
@@ -36,10 +35,10 @@ def count(context: RunContext, stream: Stream, rules: Sequence[Rule], *, most: i
     """Exact where the stream is staged; a table of more than `most` records is not walked through, unless that was done
     before. Else how many there can be at most."""
     staged = sum(context.store.counts(stream.table).values())
-    remembered = _remembered(context, stream, rules, staged)
+    remembered = _load_counts(context, stream, rules, staged)
     if remembered is None and 0 < staged <= most:
-        remembered = _counted(context, stream, rules)
-        _remember(context, stream, rules, staged, remembered)
+        remembered = _count_rules(context, stream, rules)
+        _save_counts(context, stream, rules, staged, remembered)
     whole = _is_read(context, stream)
     if remembered is not None:
         return Counts(remembered, Basis.COUNTED if whole else Basis.SO_FAR)
@@ -47,13 +46,13 @@ def count(context: RunContext, stream: Stream, rules: Sequence[Rule], *, most: i
     return Counts({rule.digest: total for rule in rules}, Basis.UNKNOWN if total is None else Basis.AT_MOST)
 
 
-def _counted(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> dict[str, int]:
+def _count_rules(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> dict[str, int]:
     """In order of ids, which rules that depend on the records before rely on; a few hundred records in memory. Those
     that are not sent, or that the target had already, lose nothing."""
     drafter = Drafter(context, stream)
     judges = [(rule.digest, rule.judge()) for rule in rules]
     found = dict.fromkeys((rule.digest for rule in rules), 0)
-    for record in _sent(context, stream):
+    for record in _sent_records(context, stream):
         one = decode_record(record, stream)
         if stream.adopted(one) or reason_not_to_send(context, stream, record, one):
             continue
@@ -63,7 +62,7 @@ def _counted(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> dict
     return found
 
 
-def _sent(context: RunContext, stream: Stream) -> Iterator[Record]:
+def _sent_records(context: RunContext, stream: Stream) -> Iterator[Record]:
     """All records; of people without those whom the target has already, and who are only linked."""
     entity, records = context.owner.get(stream.name), walk(context, stream.table)
     if entity is None or not entity.matches_users or not stream.natural:
@@ -99,7 +98,7 @@ def _total(context: RunContext, stream: Stream) -> int | None:
     for row in _latest(context, stream):
         if row.values.get("ReportedTotal") is not None:
             return int(row.values["ReportedTotal"])
-    analysis = forecast.last(context.store)
+    analysis = forecast.load_last(context.store)
     foretold = {one.stream: one.records for one in analysis.streams} if analysis else {}
     estimate = foretold.get(stream.name)
     return None if estimate is None else round(estimate.value if estimate.exact else estimate.high)
@@ -121,14 +120,14 @@ def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int
     return digest([sorted(rule.digest for rule in rules), *told])
 
 
-def _remembered(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:
+def _load_counts(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:
     row = context.store.read(FIDELITY, COUNTS + stream.name)
     if row is None or row.values["Hash"] != _key(context, stream, rules, staged):
         return None
     return {str(name): int(number) for name, number in row.values["Data"].items()}
 
 
-def _remember(
+def _save_counts(
     context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int, found: Mapping[str, int]
 ) -> None:
     key, now = _key(context, stream, rules, staged), utc_text(context.clock.now().replace(microsecond=0))

@@ -9,7 +9,7 @@ from itertools import groupby
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity import acceptance
 from b24migrate.insight.fidelity.count import ANY, count
-from b24migrate.insight.fidelity.model import WORST_FIRST, Fidelity, Line, hash_of
+from b24migrate.insight.fidelity.model import WORST_FIRST, Fidelity, Line, hash_rules
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import digest
@@ -20,50 +20,52 @@ from b24migrate.ports import FIDELITY, RegisterRow
 KNOWN = "known:"
 
 
-def listed(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
+def make_list(
+    context: RunContext, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY
+) -> Fidelity:
     """Of these entities (none: of all). `most`: longer tables are not walked through."""
-    found = _made(context, rules, entities, most)
+    found = _make(context, rules, entities, most)
     return replace(found, asked_at=utc_text(context.clock.now().replace(microsecond=0)), now=True)
 
 
-def asked(context: RunContext) -> list[Rule]:
+def ask_target(context: RunContext) -> list[Rule]:
     """What the target says now, of the streams that there are, and what is changed before it is sent; it is
     remembered for whoever cannot ask. Raises what the target refuses with."""
     own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
-    rules = concerning(context, [*context.target.fidelity(), *own])
+    rules = relevant_rules(context, [*context.target.fidelity(), *own])
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(context.clock.now().replace(microsecond=0))
     before = context.store.read(FIDELITY, _key(context))
     if before is not None:
         acceptance.keep_accepted(context, _rules(before), rules)
-    context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
+    context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_rules(rules), "Data": told, "AtUtc": now})])
     return rules
 
 
-def known(context: RunContext, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:
+def current_list(context: RunContext, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:
     """By a target that answers at once; else what is remembered."""
     try:
         if "target" not in context.options.absent and context.target.alive():
-            return listed(context, asked(context), entities, most=most)
+            return make_list(context, ask_target(context), entities, most=most)
     except MigrationError:
         pass  # what is remembered is better than nothing
-    return remembered(context, entities)
+    return last_list(context, entities)
 
 
-def remembered(context: RunContext, entities: Collection[str] = ()) -> Fidelity | None:
+def last_list(context: RunContext, entities: Collection[str] = ()) -> Fidelity | None:
     """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
     is asked, and nothing is written."""
-    row = _last_said(context)
+    row = _last_row(context)
     if row is None:
         return None
-    return replace(_made(context, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
+    return replace(_make(context, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
 
 
-def accept_known(context: RunContext, entities: Collection[str], hash_seen: str, by: str) -> bool:
+def accept_list(context: RunContext, entities: Collection[str], hash_seen: str, by: str) -> bool:
     """What was last heard of the target, if it is the list that somebody saw. False when it is another."""
-    row = _last_said(context)
-    rules = concerning(context, _rules(row), entities) if row is not None else []
-    if row is None or hash_of(rules) != hash_seen:
+    row = _last_row(context)
+    rules = relevant_rules(context, _rules(row), entities) if row is not None else []
+    if row is None or hash_rules(rules) != hash_seen:
         return False
     acceptance.accept(context, rules, by)
     return True
@@ -74,7 +76,7 @@ def _key(context: RunContext) -> str:
     return f"{KNOWN}{digest(context.options.target_url)[:16]}"
 
 
-def _last_said(context: RunContext) -> RegisterRow | None:
+def _last_row(context: RunContext) -> RegisterRow | None:
     """Whoever has no target, and only looks at the store, is told what any said last."""
     if "target" in context.options.absent:
         return max(context.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
@@ -86,7 +88,7 @@ def _rules(row: RegisterRow) -> list[Rule]:
     return [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
 
 
-def concerning(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
+def relevant_rules(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
     """A rule for a stream that nobody migrates, or for a field that its records never have, concerns nobody. Files
     belong to every entity."""
     here = [
@@ -107,17 +109,17 @@ def _may_have(stream: Stream, name: str) -> bool:
     return any(one.name == name for one in stream.fields) or name.startswith((*begins, *families))
 
 
-def _made(context: RunContext, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
-    accepted = acceptance.accepted(context)
+def _make(context: RunContext, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
+    accepted = acceptance.load_accepted(context)
     places = {name: place for place, name in enumerate(context.streams)}
-    ordered = sorted(concerning(context, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
+    ordered = sorted(relevant_rules(context, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
     lines = [
         line
         for _, own in groupby(ordered, key=lambda rule: rule.stream)
         for line in _lines(context, list(own), accepted.rules, most)
     ]
     open_ = any(not line.accepted for line in lines)
-    return Fidelity(hash_of(ordered), tuple(lines), open_, accepted.last if lines else None)
+    return Fidelity(hash_rules(ordered), tuple(lines), open_, accepted.last if lines else None)
 
 
 def _order(rule: Rule) -> tuple[int, str]:

@@ -60,14 +60,14 @@ class Fidelity:
 
     @property
     def amounts(self) -> tuple[tuple[Keeping, int], ...]:
-        return amounts_of(self.lines)
+        return count_amounts(self.lines)
 
 
-def amounts_of(said: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...]:
+def count_amounts(said: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...]:
     """How many fields are kept how badly, the worst first."""
     counted = Counter(keeping for keeping, *_ in {(str(one.keeping), one.stream, one.field) for one in said})
     return tuple((keeping, counted[keeping]) for keeping in WORST_FIRST if counted[keeping])
 
 
-def hash_of(rules: Iterable[Rule]) -> str:
+def hash_rules(rules: Iterable[Rule]) -> str:
     return digest(sorted(rule.digest for rule in rules))

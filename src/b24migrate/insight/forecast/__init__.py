@@ -9,15 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from b24migrate.insight.forecast.analyze import survey
-    from b24migrate.insight.forecast.compare import compared, last, whole_run
-    from b24migrate.insight.forecast.course import Limits
-    from b24migrate.insight.forecast.meter import Meter
+    from b24migrate.insight.forecast.estimate import compare_forecast, load_last, whole_run
+    from b24migrate.insight.forecast.meter import Meter, PaceRecorder
     from b24migrate.insight.forecast.model import Compared, Forecast, Survey
-    from b24migrate.insight.forecast.target_pace import Paces
+    from b24migrate.insight.forecast.schedule import Limits
 
-__all__ = ["Compared", "Forecast", "Limits", "Meter", "Paces", "Survey", "compared", "last", "survey", "whole_run"]
-_PARTS = {"compare": "compared last whole_run", "course": "Limits", "meter": "Meter", "target_pace": "Paces"}
-_PARTS |= {"model": "Compared Forecast Survey", "analyze": "survey"}
+__all__ = [
+    "Compared",
+    "Forecast",
+    "Limits",
+    "Meter",
+    "PaceRecorder",
+    "Survey",
+    "compare_forecast",
+    "load_last",
+    "survey",
+    "whole_run",
+]
+_PARTS = {
+    "analyze": "survey",
+    "estimate": "compare_forecast load_last whole_run",
+    "meter": "Meter PaceRecorder",
+    "model": "Compared Forecast Survey",
+    "schedule": "Limits",
+}
 _PLACES = {name: part for part, names in _PARTS.items() for name in names.split()}
 
 

@@ -13,13 +13,10 @@ from b24migrate.engine.diagnosis import Diagnosis, refusal
 from b24migrate.engine.doctor import examine
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.forecast import machine as computing
-from b24migrate.insight.forecast import target_pace
-from b24migrate.insight.forecast.build import Builder, Need, all_calls
-from b24migrate.insight.forecast.compare import Played, remember
-from b24migrate.insight.forecast.course import Begins, Crew, Limits
-from b24migrate.insight.forecast.estimate import Situation, forecast
-from b24migrate.insight.forecast.meter import Meter
+from b24migrate.insight.forecast import meter as cost
+from b24migrate.insight.forecast.build import Builder, Need, count_calls
+from b24migrate.insight.forecast.estimate import Basis, Situation, forecast, remember
+from b24migrate.insight.forecast.meter import Gauge, Meter, TargetPace, measure_target
 from b24migrate.insight.forecast.model import (
     Estimate,
     MethodFacts,
@@ -29,8 +26,8 @@ from b24migrate.insight.forecast.model import (
 )
 from b24migrate.insight.forecast.sample import Sampled
 from b24migrate.insight.forecast.sampler import Sampler
-from b24migrate.insight.forecast.source import Look, Notice, with_needed
-from b24migrate.insight.forecast.target_pace import Pace
+from b24migrate.insight.forecast.schedule import Limits, Used, Workers
+from b24migrate.insight.forecast.source import Notice, SourceSurvey, add_parents
 from b24migrate.messages import join, say
 from b24migrate.model.streams import Entity
 from b24migrate.model.values import utc_text
@@ -61,26 +58,28 @@ def survey(
             raise refusal(check)
     context = context.with_facts(Analysis(True, True, seen.facts).for_phases)
     probe.load_habits(context)
-    gauge, pace = computing.Gauge(context.clock), target_pace.measured(context)
-    look = Look(context, meter, Sampler(context, meter, share), notice)
+    gauge, pace = Gauge(context.clock), measure_target(context)
+    look = SourceSurvey(context, meter, Sampler(context, meter, share), notice)
     skipped = _closed(seen)
-    for entity in with_needed(context, entities):
+    for entity in add_parents(context, entities):
         if entity.name not in skipped:
-            look.at(entity, wanted=entity in entities)
+            look.survey(entity, wanted=entity in entities)
             gauge.measure()
-    own = gauge.own
-    crew = Crew(context.options.workers, lanes.thread_count(context.options.workers), own.of(computing.STAGE_S))
-    builder = Builder(context.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
+    computer = gauge.computer
+    workers = Workers(
+        context.options.workers, lanes.thread_count(context.options.workers), computer.scale(cost.STAGE_S)
+    )
+    builder = Builder(context.options, meter.costs, meter.pace, pace, computer, workers, meter.payer)
     needs = [look.need(entity) for entity in look.wanted]
-    begins = Begins(_level(context, limits), tuple(meter.spent_s.items()))
+    used = Used(_level(context, limits), tuple(meter.spent_s.items()))
     before = plan.current(context.store)
     courses = tuple(map(builder.course, needs))
-    played = Played(courses, Situation(limits, crew, begins), before.id if before else "")
-    foretold = forecast(
-        played.courses,
-        played.situation,
+    made_from = Basis(courses, Situation(limits, workers, used), before.id if before else "")
+    times = forecast(
+        made_from.courses,
+        made_from.situation,
         slower_s=_slower_s(needs, pace),
-        own_error=own.error,
+        own_error=computer.error,
         basis=_basis(look, limits, share, pace),
         talk={entity.name for entity in context.entities if entity.talk},
     )
@@ -106,12 +105,12 @@ def survey(
         seats=_seats(look.sampler.found.get(context.people)),
         impossible=tuple(look.impossible),
         unread_people=look.unread_people,
-        forecast=foretold,
+        forecast=times,
         file_limit=look.file_limit,
         large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
         all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
     )
-    remember(context.store, found, played)
+    remember(context.store, found, made_from)
     return found
 
 
@@ -128,9 +127,9 @@ def _level(context: RunContext, limits: Limits) -> float:
     return max((bucket.level(decode_quota(row), now) for row in context.store.rows(QUOTA)), default=0.0)
 
 
-def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:
+def _slower_s(needs: Sequence[Need], pace: TargetPace) -> dict[str, float]:
     """By how much a call may last longer than assumed, with a target that nobody has measured."""
-    per_record_s = target_pace.SLOW_RECORD_S - target_pace.RECORD_S
+    per_record_s = cost.SLOW_RECORD_S - cost.RECORD_S
     return {
         need.entity.name: per_record_s * max((one.batch for one in need.streams), default=0)
         for need in needs
@@ -139,20 +138,20 @@ def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:
 
 
 def _stream_facts(context: RunContext, entity: Entity, sampled: Sampled) -> StreamFacts:
-    records = Estimate.of(round(sampled.count), sampled.uncertain, exact=sampled.exact, basis=sampled.basis)
+    records = Estimate.from_error(round(sampled.count), sampled.uncertain, exact=sampled.exact, basis=sampled.basis)
     return StreamFacts(sampled.stream.name, entity.name, records, sampled.met, context.reading(sampled.stream).method)
 
 
 def _methods(needs: Sequence[Need], meter: Meter) -> Iterator[MethodFacts]:
-    calls = all_calls(needs)
+    calls = count_calls(needs)
     for name in sorted(calls, key=lambda one: -calls[one]):
         cost = meter.costs.get(name)
         yield MethodFacts(name, cost.seconds if cost else 0.0, cost.calls if cost else 0, math.ceil(calls[name]))
 
 
-def _basis(look: Look, limits: Limits, share: float, pace: Pace) -> tuple[str, ...]:
+def _basis(look: SourceSurvey, limits: Limits, share: float, pace: TargetPace) -> tuple[str, ...]:
     tried = sum(found.tried for found in look.files.values())
-    paces = look.meter.paces
+    pace_of_requests = look.meter.pace
     source = say("forecast.source_free")
     if limits.per_second:
         source = say("forecast.source_limits", count=f"{limits.per_second:g}", bucket=f"{limits.bucket:g}")
@@ -162,27 +161,27 @@ def _basis(look: Look, limits: Limits, share: float, pace: Pace) -> tuple[str, .
     return (
         say("forecast.sample", share=share, count=round(look.meter.used.requests)),
         source,
-        say("forecast.request", seconds=paces.request_s),
+        say("forecast.request", seconds=pace_of_requests.request_s),
         say("forecast.files_tried", count=tried) if tried else say("forecast.files_assumed"),
         _box(look, pace),
         say("forecast.at_once"),
     )
 
 
-def _box(look: Look, pace: Pace) -> str:
+def _box(look: SourceSurvey, pace: TargetPace) -> str:
     key = "forecast.box" if pace.answers else "forecast.box_silent"
     told: list[str] = [say(key, seconds=f"{pace.call_s:.2f}")]
     known = sorted({entity.wire for entity in look.wanted if pace.knows(entity)})
     if known:
         told.append(say("forecast.box_measured"))
     if len(known) < len({entity.wire for entity in look.wanted}):
-        assumed, slow = f"{target_pace.RECORD_S * 1000:.1f}", f"{target_pace.SLOW_RECORD_S * 1000:.0f}"
+        assumed, slow = f"{cost.RECORD_S * 1000:.1f}", f"{cost.SLOW_RECORD_S * 1000:.0f}"
         rest = "forecast.box_assumed_rest" if known else "forecast.box_assumed"
         told.append(say(rest, assumed=assumed, slow=slow))
     return join(told)
 
 
-def _pipelines(look: Look) -> Iterator[PipelineFacts]:
+def _pipelines(look: SourceSurvey) -> Iterator[PipelineFacts]:
     for sampled in look.sampler.found.values():
         for one in sampled.rows if sampled.stream.pipelines else ():
             yield PipelineFacts(one.parent, one.child, str(one.payload.get("name") or ""))
@@ -197,6 +196,6 @@ def _seats(people: Sampled | None) -> Estimate | None:
     share = len(inside) / len(people.rows)
     whole = len(people.rows) >= people.count
     error = math.sqrt(share * (1 - share) / len(people.rows)) / share if share and not whole else 0.0
-    return Estimate.of(
+    return Estimate.from_error(
         round(share * people.count), error, exact=whole, basis=say("forecast.people", count=len(people.rows))
     )

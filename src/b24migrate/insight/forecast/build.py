@@ -11,13 +11,11 @@ from b24migrate.engine.phases import custom_fields, deferred, user_match, verify
 from b24migrate.engine.phases import files as attachments
 from b24migrate.engine.phases.context import Options
 from b24migrate.engine.phases.lanes import LANES_PER_WORKER, LONGEST
-from b24migrate.insight.forecast import machine as own
-from b24migrate.insight.forecast.course import OWN, SOURCE, TARGET, Course, Crew, Op, Stage, even_lanes
+from b24migrate.insight.forecast import meter as cost
 from b24migrate.insight.forecast.files import FoundFiles
-from b24migrate.insight.forecast.load import COMMANDS, Ask, Load
-from b24migrate.insight.forecast.machine import Own
-from b24migrate.insight.forecast.meter import Billed, Cost, Paces
-from b24migrate.insight.forecast.target_pace import BYTES_PER_S, Pace
+from b24migrate.insight.forecast.meter import BYTES_PER_S, Billed, Computer, Cost, RequestPace, TargetPace
+from b24migrate.insight.forecast.sample import COMMANDS, Ask, Load
+from b24migrate.insight.forecast.schedule import OWN, SOURCE, TARGET, Course, Op, Stage, Workers, even_lanes
 from b24migrate.messages import say
 from b24migrate.model.streams import LATE, Entity, Stream
 from b24migrate.ports.quota import REQUEST_S
@@ -59,15 +57,15 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Makes courses of needs. `costs` and `paces` are the source's, `pace` is the target's; `payer` tells whose
-    execution time a call uses up."""
+    """Makes courses of needs. `costs` and `request_pace` are the source's; `payer` returns the method whose execution
+    time a call uses up."""
 
     options: Options
     costs: Mapping[str, Cost]
-    paces: Paces
-    pace: Pace
-    own: Own
-    crew: Crew
+    request_pace: RequestPace
+    target_pace: TargetPace
+    computer: Computer
+    workers: Workers
     payer: Callable[[Billed], Billed] = lambda key: key
 
     def course(self, need: Need) -> Course:
@@ -76,10 +74,10 @@ class Builder:
 
     # ------------------------------------------------------------ what ops are made of
 
-    def _here(self, seconds: float) -> Op:
+    def _compute(self, seconds: float) -> Op:
         return Op(OWN, 1.0, seconds)
 
-    def _asked(self, ask: Ask) -> Op:
+    def _ask(self, ask: Ask) -> Op:
         """One request has its part of the calls, as far as they do not last too long together."""
         calls = sum(ask.calls.values())
         cost_s = sum(count * self._cost_s(key) for key, count in ask.calls.items()) / calls if calls else 0.0
@@ -90,7 +88,7 @@ class Builder:
         seconds_of: Counter[Billed] = Counter()
         for key, count in each.items():
             seconds_of[self.payer(key)] += count * self._cost_s(key)  # type: ignore[assignment]
-        return Op(SOURCE, requests, self.paces.seconds(each), busiest[1], seconds_of=tuple(seconds_of.items()))
+        return Op(SOURCE, requests, self.request_pace.seconds(each), busiest[1], seconds_of=tuple(seconds_of.items()))
 
     def _cost_s(self, key: Billed) -> float:
         """Of methods that the sample did not call nothing is known: they cost what an average one does."""
@@ -98,22 +96,22 @@ class Builder:
             return self.costs[key[1]].seconds
         return sum(one.seconds for one in self.costs.values()) / len(self.costs) if self.costs else 0.0
 
-    def _called(self, need: Need, what: str, count: float = 1.0, more_s: float = 0.0) -> Op:
-        return Op(TARGET, count, self.pace.call_s + more_s, f"import.{need.entity.wire}.{what}")
+    def _call(self, need: Need, what: str, count: float = 1.0, more_s: float = 0.0) -> Op:
+        return Op(TARGET, count, self.target_pace.call_s + more_s, f"import.{need.entity.wire}.{what}")
 
     # ------------------------------------------------------------ custom fields
 
     def _fields(self, need: Need) -> Iterator[Stage]:
         if need.entity.custom_fields is None:
             return
-        there = self._called(need, "fields", need.fields_there)
-        yield Stage("fields", "custom-fields-get", (1.0,), (self._asked(need.fields_asked), there, self._job()))
+        there = self._call(need, "fields", need.fields_there)
+        yield Stage("fields", "custom-fields-get", (1.0,), (self._ask(need.fields_asked), there, self._job()))
         calls = math.ceil(need.fields / custom_fields.AT_ONCE)
-        own_s = self.own.of(own.JOB_S + need.fields * own.SEND_S * 5)
-        yield Stage("fields", "custom-fields-set", (1.0,), (self._called(need, "fields", calls), self._here(own_s)))
+        own_s = self.computer.scale(cost.JOB_S + need.fields * cost.SEND_S * 5)
+        yield Stage("fields", "custom-fields-set", (1.0,), (self._call(need, "fields", calls), self._compute(own_s)))
 
     def _job(self) -> Op:
-        return self._here(self.own.of(own.JOB_S))
+        return self._compute(self.computer.scale(cost.JOB_S))
 
     # ------------------------------------------------------------ get
 
@@ -122,8 +120,8 @@ class Builder:
         for one in need.streams:
             for loads in one.loads:
                 for load in loads:
-                    here_s = self.own.of(own.JOB_S) + load.records * self.own.read_s(one.size)
-                    ops = (*map(self._asked, load.asks), self._here(here_s))
+                    here_s = self.computer.scale(cost.JOB_S) + load.records * self.computer.read_s(one.size)
+                    ops = (*map(self._ask, load.asks), self._compute(here_s))
                     yield Stage(f"read {one.stream.name}", "get", load.lanes, ops, uncertain=load.uncertain)
         yield from self._fetch(need)
         yield Stage("inventory", "get", (1.0,), (self._job(),))
@@ -135,14 +133,14 @@ class Builder:
         files, size = found.facts.files.value, found.facts.bytes.value / max(1.0, found.facts.files.value)
         jobs = files / attachments.AT_ONCE
         mine = files / max(1.0, math.ceil(jobs))
-        here_s = self.own.of(own.JOB_S + mine * (own.FETCH_S + own.FILE_BYTE_S * size))
+        here_s = self.computer.scale(cost.JOB_S + mine * (cost.FETCH_S + cost.FILE_BYTE_S * size))
         part = mine / attachments.AT_ONCE
         links = Ask(found.links.requests, {key: count * part for key, count in found.links.calls.items()})
         ops = (
-            *([self._asked(links)] if links.requests else []),
+            *([self._ask(links)] if links.requests else []),
             Op(SOURCE, mine * found.counted, found.each_s, "download"),
             Op(SOURCE, mine * (1 - found.counted), found.each_s, "download", counted=False),
-            self._here(here_s),
+            self._compute(here_s),
         )
         lanes = even_lanes(math.ceil(jobs), math.ceil(files / FILES_IN_A_LANE))
         yield Stage("fetch", "get", lanes, ops, files=True, uncertain=found.uncertain)
@@ -153,7 +151,7 @@ class Builder:
         if need.entity.matches_users:
             people = sum(one.records for one in need.streams if one.stream.natural)
             jobs = math.ceil(people / user_match.AT_ONCE) or 1
-            yield Stage("match", "set", even_lanes(jobs, jobs), (self._called(need, "match"), self._job()))
+            yield Stage("match", "set", even_lanes(jobs, jobs), (self._call(need, "match"), self._job()))
         yield from self._upload(need)
         for one in need.streams:
             if one.records and not one.aid:
@@ -167,21 +165,21 @@ class Builder:
         size = found.facts.bytes.value / max(1.0, files)
         jobs = math.ceil(files / attachments.AT_ONCE)
         mine = files / jobs
-        here_s = self.own.of(own.JOB_S + mine * (own.UPLOAD_S + own.FILE_BYTE_S * size))
+        here_s = self.computer.scale(cost.JOB_S + mine * (cost.UPLOAD_S + cost.FILE_BYTE_S * size))
         # Each is asked for first: an earlier upload may have brought a part of it.
-        calls = Op(TARGET, mine * 2, self.pace.call_s + size / 2 / BYTES_PER_S, "import.files.put")
+        calls = Op(TARGET, mine * 2, self.target_pace.call_s + size / 2 / BYTES_PER_S, "import.files.put")
         lanes = even_lanes(jobs, math.ceil(files / FILES_IN_A_LANE))
-        yield Stage("upload", "set", lanes, (calls, self._here(here_s)), files=True, uncertain=found.uncertain)
+        yield Stage("upload", "set", lanes, (calls, self._compute(here_s)), files=True, uncertain=found.uncertain)
 
     def _send(self, need: Need, one: StreamNeed) -> Stage:
         rounds = WAITING_ROUNDS if self._waits(one.stream) else 1.0
         jobs = math.ceil(one.records / one.batch)
         mine = one.records / jobs
-        compose_s = self.own.compose_s(one.stream, one.filled, one.size)
-        here_s = self.own.of(own.JOB_S) + mine * (compose_s + self.own.send_s())
-        ops = (self._here(here_s), self._called(need, "batch", more_s=mine * self.pace.of(need.entity)))
+        compose_s = self.computer.compose_s(one.stream, one.filled, one.size)
+        here_s = self.computer.scale(cost.JOB_S) + mine * (compose_s + self.computer.send_s())
+        ops = (self._compute(here_s), self._call(need, "batch", more_s=mine * self.target_pace.seconds_of(need.entity)))
         chain = math.ceil(one.longest / one.batch) if one.stream.ordered else 0
-        lanes = with_a_chain(jobs * rounds, self.crew.hands + 1, chain)
+        lanes = chain_lanes(jobs * rounds, self.workers.hands + 1, chain)
         return Stage(f"send {one.stream.name}", "set", lanes, ops, uncertain=one.uncertain)
 
     @staticmethod
@@ -195,17 +193,17 @@ class Builder:
         for one in need.streams:
             if one.completed is None or not one.records or one.aid:
                 continue
-            compose_s = self.own.compose_s(one.stream, one.filled, one.size)
-            lane = min(LONGEST, math.ceil(one.records / LANES_PER_WORKER / self.crew.workers))
+            compose_s = self.computer.compose_s(one.stream, one.filled, one.size)
+            lane = min(LONGEST, math.ceil(one.records / LANES_PER_WORKER / self.workers.workers))
             lanes = math.ceil(one.records / max(one.batch, lane))
             jobs = max(lanes, math.ceil(one.records / deferred.AT_ONCE))
             mine = one.records / jobs
             changed = mine * one.completed
-            here_s = self.own.of(own.JOB_S) + mine * compose_s + changed * (compose_s + self.own.send_s())
+            here_s = self.computer.scale(cost.JOB_S) + mine * compose_s + changed * (compose_s + self.computer.send_s())
             calls = math.ceil(changed / one.batch) if changed >= 1 else changed
-            each = self._called(need, "batch", calls, changed / max(1, calls) * self.pace.of(need.entity))
+            each = self._call(need, "batch", calls, changed / max(1, calls) * self.target_pace.seconds_of(need.entity))
             name = f"complete {one.stream.name}"
-            yield Stage(name, LATE, even_lanes(jobs, lanes), (self._here(here_s), each), uncertain=one.uncertain)
+            yield Stage(name, LATE, even_lanes(jobs, lanes), (self._compute(here_s), each), uncertain=one.uncertain)
 
     # ------------------------------------------------------------ verify
 
@@ -222,23 +220,23 @@ class Builder:
         compared = one.records if everything else min(one.records, float(self.options.verify_sample))
         again = compared if one.stream.fetch else 0.0
         asked = Ask(math.ceil(again / COMMANDS) / 2, {(0, one.method.lower()): again / 2} if again else {})
-        compose_s = self.own.compose_s(one.stream, one.filled, one.size)
+        compose_s = self.computer.compose_s(one.stream, one.filled, one.size)
         shown = min(one.records, LISTED)
-        here_s = self.own.of(own.JOB_S * 2) + compared * compose_s + shown * self.own.read_s(one.size)
+        here_s = self.computer.scale(cost.JOB_S * 2) + compared * compose_s + shown * self.computer.read_s(one.size)
         calls = max(1.0, compared / verify.AT_ONCE / 2)
-        return (self._called(need, "list", calls), *([self._asked(asked)] if again else []), self._here(here_s / 2))
+        return (self._call(need, "list", calls), *([self._ask(asked)] if again else []), self._compute(here_s / 2))
 
     def _cover(self, one: StreamNeed) -> Iterator[Stage]:
         """It goes on beside the other two jobs."""
         if one.stream.covered and one.records:
             jobs = math.ceil(one.records / verify.AT_ONCE)
-            compose_s = self.own.compose_s(one.stream, one.filled, one.size)
-            here_s = self.own.of(own.JOB_S) + one.records / jobs * compose_s
-            lanes = even_lanes(jobs, min(jobs, LANES_PER_WORKER * self.crew.workers))
-            yield Stage(f"verify {one.stream.name}", "verify", lanes, (self._here(here_s),), uncertain=one.uncertain)
+            compose_s = self.computer.compose_s(one.stream, one.filled, one.size)
+            here_s = self.computer.scale(cost.JOB_S) + one.records / jobs * compose_s
+            lanes = even_lanes(jobs, min(jobs, LANES_PER_WORKER * self.workers.workers))
+            yield Stage(f"verify {one.stream.name}", "verify", lanes, (self._compute(here_s),), uncertain=one.uncertain)
 
 
-def with_a_chain(jobs: float, lanes: int, chain: float) -> tuple[float, ...]:
+def chain_lanes(jobs: float, lanes: int, chain: float) -> tuple[float, ...]:
     """Lanes of equal length, unless one of them cannot be shorter."""
     even = even_lanes(jobs, min(lanes, jobs))
     if not even or chain <= even[0]:
@@ -247,7 +245,7 @@ def with_a_chain(jobs: float, lanes: int, chain: float) -> tuple[float, ...]:
     return (float(chain), *(even_lanes(rest, min(lanes - 1, rest)) if rest else ()))
 
 
-def all_calls(needs: Iterable[Need]) -> dict[str, float]:
+def count_calls(needs: Iterable[Need]) -> dict[str, float]:
     """How often each method of the source is called."""
     found: dict[str, float] = {}
     for need in needs:

@@ -10,11 +10,9 @@ from statistics import median
 
 from b24migrate.engine.phases.context import NO_LIMIT, RunContext
 from b24migrate.engine.phases.files import AT_ONCE
-from b24migrate.insight.forecast.load import Ask, scaled
 from b24migrate.insight.forecast.meter import Meter
 from b24migrate.insight.forecast.model import Estimate, FileFacts, LargeFile
-from b24migrate.insight.forecast.requests import patiently
-from b24migrate.insight.forecast.sample import Sampled
+from b24migrate.insight.forecast.sample import Ask, Sampled, ask_patiently, scale_calls
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Stop
 from b24migrate.model.streams import FileRef
@@ -39,7 +37,7 @@ class FoundFiles:
     tried: int = 0
 
 
-def look(
+def find_files(
     context: RunContext, meter: Meter, entity: str, streams: Sequence[Sampled], known: Collection[str]
 ) -> FoundFiles | None:
     """`known`: files that other records referred to before; each is moved once."""
@@ -56,9 +54,9 @@ def look(
         return None
     sizes = [int(ref.size) for ref in refs.values() if ref.size is not None]
     error = float(variance**0.5 / count)
-    tries = _tried(context, meter, list(refs.values()))
+    tries = _try_downloads(context, meter, list(refs.values()))
     mean = sum(sizes) / len(sizes) if sizes else sum(tries.bytes) / len(tries.bytes) if tries.bytes else USUAL_BYTES
-    files = Estimate.of(count, error, exact=not variance, basis=say("forecast.met", count=len(refs)))
+    files = Estimate.from_error(count, error, exact=not variance, basis=say("forecast.met", count=len(refs)))
     known = (
         say("forecast.sizes", count=len(sizes))
         if sizes
@@ -67,17 +65,17 @@ def look(
         else "assumed"
     )
     exact = not variance and len(sizes) == len(refs)
-    size = Estimate.of(count * mean, max(error, 0.0 if sizes else 0.5), exact=exact, basis=known)
+    size = Estimate.from_error(count * mean, max(error, 0.0 if sizes else 0.5), exact=exact, basis=known)
     facts = FileFacts(entity, files, size, len(refs) - len(sizes))
     return FoundFiles(facts, error, tries.links, tries.counted, tries.each_s(mean), len(tries.bytes))
 
 
-def limit_of(context: RunContext) -> int:
+def size_limit(context: RunContext) -> int:
     told = context.largest_file()
     return told if told < NO_LIMIT else USUAL_LIMIT
 
 
-def too_large(entity: str, streams: Sequence[Sampled], known: Collection[str], limit: int) -> list[LargeFile]:
+def list_too_large(entity: str, streams: Sequence[Sampled], known: Collection[str], limit: int) -> list[LargeFile]:
     """Files that are too large to migrate. If the source gives no size, the download shows it."""
     refs = {key: ref for sampled in streams for key, ref in sampled.files.items() if key not in known}
     told = ((key, ref.name, int(ref.size or 0)) for key, ref in refs.items())
@@ -102,7 +100,7 @@ class _Tries:
         return least + byte_s * min(size, mean) + min(byte_s, SLOWEST_BYTE_S) * max(0.0, size - mean)
 
 
-def _tried(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
+def _try_downloads(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
     """Asks for some links as a fetch does, and downloads a few."""
     some = refs[:: max(1, len(refs) // AT_ONCE)][:AT_ONCE]
     before = meter.used
@@ -116,17 +114,17 @@ def _tried(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -> _Tries
     began, sizes = len(meter.downloads_s), list[int]()
     for url in list(filter(None, urls.values()))[:TRIED]:
         try:
-            sizes.append(patiently(context.clock, partial(_downloaded, context, url)))
+            sizes.append(ask_patiently(context.clock, partial(_download, context, url)))
         except Stop:
             raise
         except MigrationError:
             continue
     # A job that has fewer files asks for fewer links, in as many requests.
-    links_asked = Ask(used.requests, scaled(used.calls, AT_ONCE / len(some)))
+    links_asked = Ask(used.requests, scale_calls(used.calls, AT_ONCE / len(some)))
     return _Tries(links_asked, counted, meter.downloads_s[began:], sizes)
 
 
-def _downloaded(context: RunContext, url: str) -> int:
+def _download(context: RunContext, url: str) -> int:
     return context.source.download(url, BytesIO(), limit=TRIED_BYTES)[0]
 
 
@@ -134,7 +132,7 @@ def _links(context: RunContext, refs: Sequence[FileRef]) -> dict[str, str]:
     links = context.file_kinds[refs[0].kind].links
     assert links is not None  # noqa: S101 (what the caller looked at)
     try:
-        return patiently(context.clock, lambda: links(context.source, refs))
+        return ask_patiently(context.clock, lambda: links(context.source, refs))
     except Stop:
         raise
     except MigrationError:

@@ -1,18 +1,51 @@
-"""Counts what is asked of the source, what it costs there by the portal's own account, and how long it takes."""
+"""What calls cost: at the source by its own account, at the target as measured, and what this computer adds."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median, pstdev
+from threading import Lock
 from typing import NamedTuple
 
-from b24migrate.ports import Bill
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.events import Event, PhaseChanged, Sent
+from b24migrate.model.records import digest
+from b24migrate.model.streams import Entity, Kind, Stream
+from b24migrate.ports import Bill, Clock, Store
 
 Billed = tuple[int, str]  # which webhook, which method: execution time is limited for each pair
 BATCH = "batch"  # pays for its commands on some portals
-DOWNLOAD = "download"  # what a download is billed as: no call, and no part of any request
+DOWNLOAD = "download"  # the bill of a download: no call, and no part of any request
 REMEMBERED = 5_000  # requests whose duration is kept
+
+UNKNOWN_CALL_S = 0.1  # of a target that does not answer yet
+RECORD_S = 0.0002  # if no run has measured it: a guess, and a fast one
+SLOW_RECORD_S = 0.01  # a slow box
+BYTES_PER_S = 25_000_000.0
+PROBES = 5
+LEAST_RECORDS = 20  # that a pace needs
+PREFIX = "pace:"
+
+# Seconds, on a computer that does the measured piece of work in USUAL_PIECE_S. Measured over whole runs with an
+# embedded store: what a record costs beside the calls, including its share of every job.
+READ_S, READ_BYTE_S = 25e-6, 25e-9  # a record that is read and staged
+FIELD_S, TREE_BYTE_S = 14e-6, 0.5e-6  # composing it: each field; each byte of a tree that is walked
+SEND_S = 90e-6  # and sending and settling it
+FETCH_S, UPLOAD_S = 2.6e-3, 2.4e-3  # a file
+FILE_BYTE_S = 1.0e-8
+JOB_S = 2.0e-3  # a job more
+STAGE_S = 0.012  # and the beginning of a stage
+SLACK = 1.2  # of these are never used to the full: threads wait for one another, and for the disk
+
+LEAST_ERROR, MOST_ERROR = 0.25, 0.8
+PIECES = 25  # at a time
+USUAL_PIECE_S = 1.28e-3
+
+
+# ---------------------------------------------------------------- the source
 
 
 class Used(NamedTuple):
@@ -34,7 +67,7 @@ class Cost(NamedTuple):
 
 
 @dataclass(slots=True)
-class Asked:
+class Request:
     """One request: how long it was under way, and how many calls of which method were in it."""
 
     seconds: float
@@ -42,7 +75,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Paces:
+class RequestPace:
     """A request takes so long in any case, and longer by each call in it."""
 
     request_s: float
@@ -63,7 +96,7 @@ class Meter:
         self._lasted: dict[str, tuple[float, int]] = {}  # calls without a reported sum
         self._inside: set[Billed] = set()  # methods of such calls
         self._booked_s = self._of_lasted_s = self._lasted_now_s = 0.0
-        self._asked: deque[Asked] = deque(maxlen=REMEMBERED)
+        self._recent: deque[Request] = deque(maxlen=REMEMBERED)
         self.downloads_s: list[float] = []
 
     def __call__(self, bill: Bill) -> None:
@@ -74,36 +107,36 @@ class Meter:
         key = (bill.via, method)
         if bill.request_s:
             self._requests += 1
-            self._asked.append(Asked(bill.request_s))
+            self._recent.append(Request(bill.request_s))
         if not bill.calls:
-            self._booked(key, bill.last or 0.0)
+            self._add_batch(key, bill.last or 0.0)
             return
         self._calls[key] += bill.calls
-        if self._asked:
-            self._asked[-1].calls[method] += bill.calls
+        if self._recent:
+            self._recent[-1].calls[method] += bill.calls
         if bill.first is None or bill.last is None:
-            self._last(key, bill)
+            self._add_duration(key, bill)
             return
-        seconds, calls = self._measured(key, bill.first, bill.last, bill.calls)
+        seconds, calls = self._measure(key, bill.first, bill.last, bill.calls)
         if calls and seconds >= 0:  # a sum may fall, when an old minute is forgotten
             before_s, before = self._spent.get(method, (0.0, 0))
             self._spent[method] = (before_s + seconds, before + calls)
 
-    def _measured(self, key: Billed, first: float, last: float, calls: int) -> tuple[float, int]:
+    def _measure(self, key: Billed, first: float, last: float, calls: int) -> tuple[float, int]:
         """The growth of the reported sum is the cost."""
         before, self._sums[key] = self._sums.get(key), last
         if calls > 1:
             return last - first, calls - 1
         return (last - before, 1) if before is not None else (0.0, 0)
 
-    def _last(self, key: Billed, bill: Bill) -> None:
+    def _add_duration(self, key: Billed, bill: Bill) -> None:
         """Without a sum, the duration of a call is its cost."""
         seconds, calls = self._lasted.get(key[1], (0.0, 0))
         self._lasted[key[1]] = (seconds + bill.duration_s * bill.calls, calls + bill.calls)
         self._lasted_now_s += bill.duration_s * bill.calls
         self._inside.add(key)
 
-    def _booked(self, key: Billed, sum_s: float) -> None:
+    def _add_batch(self, key: Billed, sum_s: float) -> None:
         """The sum of `batch` grows by what the portal makes of how long its commands lasted."""
         grown_s = sum_s - self._sums.get(key, sum_s + 1.0)
         if grown_s >= 0:
@@ -130,9 +163,9 @@ class Meter:
         return dict(self._sums)
 
     @property
-    def paces(self) -> Paces:
+    def pace(self) -> RequestPace:
         """Requests with a single call tell what any of them takes; what the others took longer, their calls share."""
-        known = [one for one in self._asked if one.seconds and one.calls]  # not those whose calls all failed
+        known = [one for one in self._recent if one.seconds and one.calls]  # not those whose calls all failed
         small = sorted(one.seconds for one in known if sum(one.calls.values()) == 1) or sorted(
             one.seconds for one in known
         )
@@ -144,7 +177,7 @@ class Meter:
             for method, count in one.calls.items():
                 before_s, before = longer.get(method, (0.0, 0))
                 longer[method] = (before_s + more_s * count, before + count)
-        return Paces(request_s, {method: seconds / count for method, (seconds, count) in longer.items()})
+        return RequestPace(request_s, {method: seconds / count for method, (seconds, count) in longer.items()})
 
     @property
     def costs(self) -> dict[str, Cost]:
@@ -155,3 +188,130 @@ class Meter:
             if told + lasted:
                 found[method] = Cost((told_s + lasted_s * part) / (told + lasted), told + lasted)
         return found
+
+
+# ---------------------------------------------------------------- the target
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPace:
+    """`record_s`: by the <entity> of the contract, for those that a run has measured."""
+
+    call_s: float
+    record_s: dict[str, float]
+    answers: bool = True
+
+    def seconds_of(self, entity: Entity) -> float:
+        return self.record_s.get(entity.wire, RECORD_S)
+
+    def knows(self, entity: Entity) -> bool:
+        return entity.wire in self.record_s
+
+
+def measure_target(context: RunContext) -> TargetPace:
+    """Asks the target for nothing but what it serves, a few times; the rest is what earlier runs have left."""
+    took_s: list[float] = []
+    for _ in range(PROBES):
+        began = context.clock.monotonic()
+        try:
+            context.target.info()
+        except MigrationError:
+            break
+        took_s.append(context.clock.monotonic() - began)
+    call_s = sum(took_s) / len(took_s) if took_s else UNKNOWN_CALL_S
+    return TargetPace(call_s, _measured_earlier(context, call_s), bool(took_s))
+
+
+def _measured_earlier(context: RunContext, call_s: float) -> dict[str, float]:
+    counted = context.store.counters(PREFIX)
+    found: dict[str, float] = {}
+    for wire in {entity.wire for entity in context.entities}:
+        calls, seconds, records = (counted.get(f"{PREFIX}{what}:{wire}", 0.0) for what in ("calls", "s", "records"))
+        if records >= LEAST_RECORDS:
+            found[wire] = max(0.0, seconds - call_s * calls) / records
+    return found
+
+
+class PaceRecorder:
+    """Beside a run: adds up what the target took, for forecasts to come. Written when a phase begins or ends."""
+
+    def __init__(self, store: Store, wires: dict[str, str]) -> None:
+        """`wires`: entity -> the <entity> of the contract."""
+        self._store = store
+        self._wires = wires
+        self._lock = Lock()
+        self._seen: dict[str, float] = {}
+
+    def bill(self, bill: Bill) -> None:
+        _, _, rest = bill.method.partition("import.")
+        wire, _, what = rest.partition(".")
+        if what == "batch":
+            self._add(calls=(wire, 1.0), s=(wire, bill.request_s))
+
+    def _add(self, **more: tuple[str, float]) -> None:
+        with self._lock:
+            for what, (wire, count) in more.items():
+                name = f"{PREFIX}{what}:{wire}"
+                self._seen[name] = self._seen.get(name, 0.0) + count
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Sent):
+            self._add(records=(self._wires[event.entity], float(event.ok + event.failed)))
+        elif isinstance(event, PhaseChanged):
+            with self._lock:
+                seen, self._seen = self._seen, {}
+            if seen:
+                self._store.add(seen)
+
+
+# ---------------------------------------------------------------- this computer
+
+
+@dataclass(frozen=True, slots=True)
+class Computer:
+    """`factor`: how much longer everything takes here. `error`: its relative standard error."""
+
+    factor: float = 1.0
+    error: float = LEAST_ERROR
+
+    def scale(self, seconds: float) -> float:
+        return seconds * self.factor * SLACK
+
+    def read_s(self, size: float) -> float:
+        return self.scale(READ_S + READ_BYTE_S * size)
+
+    def compose_s(self, stream: Stream, filled: float, size: float) -> float:
+        walked = any(one.kind is Kind.TREE and one.under for one in stream.fields)
+        return self.scale(FIELD_S * filled + (TREE_BYTE_S * size if walked else 0.0))
+
+    def send_s(self) -> float:
+        return self.scale(SEND_S)
+
+
+class Gauge:
+    """Measures now and then, in between other things, and takes the median: what else goes on here all the time will go
+    on while we work."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seconds: list[float] = []
+        self._record = {f"FIELD_{number}": f"value {number}" * 4 for number in range(60)}
+        self.measure()
+
+    def measure(self) -> None:
+        began = self._clock.monotonic()
+        for _ in range(PIECES):
+            self._piece()
+        self._seconds.append((self._clock.monotonic() - began) / PIECES)
+
+    def _piece(self) -> None:
+        for number in range(60):
+            digest({name: value.replace("value", str(number)) for name, value in self._record.items()})
+
+    @property
+    def computer(self) -> Computer:
+        usual = median(self._seconds)
+        unsteady = (
+            pstdev(self._seconds) / usual / 2
+        )  # somebody else uses this computer too, sometimes more, sometimes less
+        return Computer(max(0.2, usual / USUAL_PIECE_S), min(MOST_ERROR, max(LEAST_ERROR, unsteady)))

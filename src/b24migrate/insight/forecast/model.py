@@ -22,7 +22,7 @@ class Estimate:
     basis: str = ""
 
     @classmethod
-    def of(cls, value: float, error: float, *, exact: bool = False, basis: str = "") -> Estimate:
+    def from_error(cls, value: float, error: float, *, exact: bool = False, basis: str = "") -> Estimate:
         """`error`: relative standard error."""
         if exact:
             return cls(value, value, value, True, basis)

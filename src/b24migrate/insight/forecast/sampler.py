@@ -16,21 +16,23 @@ from dataclasses import replace
 from b24migrate.engine.phases.context import RunContext, decode_row
 from b24migrate.engine.phases.parent_lanes import expected_pages
 from b24migrate.insight.forecast.children import Children
-from b24migrate.insight.forecast.course import even_lanes
-from b24migrate.insight.forecast.load import (
+from b24migrate.insight.forecast.meter import Meter, Used
+from b24migrate.insight.forecast.sample import (
     PAGE,
     Ask,
     Calls,
     Load,
+    Sampled,
+    ask_patiently,
     chain_loads,
-    in_one_job,
+    first_and_last,
     listing_loads,
-    scaled,
+    scale_calls,
+    single_job,
     spread_error,
+    spread_pages,
 )
-from b24migrate.insight.forecast.meter import Meter, Used
-from b24migrate.insight.forecast.requests import first_and_last, patiently, spread_pages
-from b24migrate.insight.forecast.sample import Sampled
+from b24migrate.insight.forecast.schedule import even_lanes
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Page, Row
@@ -72,36 +74,36 @@ class Sampler:
         if isinstance(reading, Listing):
             sampled.loads.append(self._listing(sampled, reading))
         elif isinstance(reading, Each):
-            self._each(sampled, reading)
+            self._read_each(sampled, reading)
         elif isinstance(reading, PerParent):
             if (of := self.found.get(reading.of)) is not None:
                 self._children.sample(sampled, reading, of)
         else:
-            self._gathered(sampled, reading)
+            self._gather(sampled, reading)
 
     # ------------------------------------------------------------ listings
 
     def _listing(self, sampled: Sampled, reading: Listing, prefix: str = "") -> list[Load]:
         source, clock = self._context.source, self._context.clock
         if not isinstance(reading.paging, Keyset):
-            return [self._whole(sampled, reading)]
+            return [self._read_whole(sampled, reading)]
         if reading.select:
             codes = self.codes.get(self._context.owner[sampled.stream.name].name, [])
             chosen = [*reading.params.get(reading.select, ()), *codes]
             reading = replace(reading, params={**reading.params, reading.select: chosen})
-        total = patiently(clock, lambda: source.count(reading))
+        total = ask_patiently(clock, lambda: source.count(reading))
         small = total is not None and total <= LEAST_PAGES * PAGE
         ids = first_and_last(source, clock, reading) if not small else (0, 0)
         pages = math.ceil((total or ids[1]) / PAGE)
         wanted = pages if small else min(MOST_PAGES, pages, max(LEAST_PAGES, math.ceil(pages * self._share)))
-        rows = self._all_rows(reading) if small else self._spread(reading, wanted, ids) if ids[1] else []
+        rows = self._all_rows(reading) if small else self._read_spread(reading, wanted, ids) if ids[1] else []
         count = len(rows) if total is None else total
-        enriching, rows = self._enriched(sampled.stream, reading, rows)
+        enriching, rows = self._enrich(sampled.stream, reading, rows)
         further = min(pages, pages_for_files(sampled.stream, rows, count)) - wanted
         if further > 0:
             met = {row.source_id for row in rows}
-            others = [row for row in self._spread(reading, further, ids) if row.source_id not in met]
-            rows += self._enriched(sampled.stream, reading, others)[1]
+            others = [row for row in self._read_spread(reading, further, ids) if row.source_id not in met]
+            rows += self._enrich(sampled.stream, reading, others)[1]
         if prefix:
             rows = [row._replace(source_id=f"{prefix}:{row.source_id}") for row in rows]
         self._add(sampled, rows, count, exact=total is not None, basis=say("forecast.total"))
@@ -117,11 +119,11 @@ class Sampler:
             cursors += page.next
         return list(rows.values())
 
-    def _spread(self, reading: Listing, pages: int, ids: tuple[int, int]) -> list[Row]:
+    def _read_spread(self, reading: Listing, pages: int, ids: tuple[int, int]) -> list[Row]:
         source, clock = self._context.source, self._context.clock
         return list(spread_pages(source, clock, reading, pages=pages, ids=ids, chance=self._chance))
 
-    def _enriched(self, stream: Stream, reading: Listing, rows: list[Row]) -> tuple[Calls, list[Row]]:
+    def _enrich(self, stream: Stream, reading: Listing, rows: list[Row]) -> tuple[Calls, list[Row]]:
         """The calls of further questions for a row, and the rows with their answers. Some rows tell how many calls it
         takes; where it takes few, all are asked about, since what is told then may be files."""
         enrich = reading.enrich
@@ -131,16 +133,16 @@ class Sampler:
         # spread over all of them: a portal's old records are others than its new ones
         some = rows[:: max(1, math.ceil(len(rows) / FIRST_ENRICHED))]
         with suppress(Permanent):  # get goes on without it, too
-            known = patiently(self._context.clock, lambda: enrich(self._context.source, some))
+            known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, some))
             each = sum(self._meter.used.since(before).calls.values()) / len(some)
             if each * len(rows) <= MOST_ENRICHED and len(some) < len(rows):
                 before, some = self._meter.used, rows
-                known = patiently(self._context.clock, lambda: enrich(self._context.source, rows))
-            calls = scaled(self._meter.used.since(before).calls, 1 / len(some))
-            return calls, known if len(some) == len(rows) or _tells_files(stream, some, known) else rows
+                known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, rows))
+            calls = scale_calls(self._meter.used.since(before).calls, 1 / len(some))
+            return calls, known if len(some) == len(rows) or _shows_files(stream, some, known) else rows
         return {}, rows
 
-    def _whole(self, sampled: Sampled, reading: Listing) -> Load:
+    def _read_whole(self, sampled: Sampled, reading: Listing) -> Load:
         """Short ones are read to their end; of a long one the beginning, and the portal's total."""
         before = self._meter.used
         rows: dict[str, Row] = {}
@@ -153,46 +155,48 @@ class Sampler:
             reported = page.reported if page.reported is not None else reported
             rows |= {row.source_id: row for row in page.rows}
             cursors += page.next
-        _, found = self._enriched(sampled.stream, reading, list(rows.values()))
+        _, found = self._enrich(sampled.stream, reading, list(rows.values()))
         count = len(rows) if not cursors or reported is None else reported
         used = self._meter.used.since(before)
         self._add(sampled, found, count, exact=not cursors or reported is not None, basis=say("forecast.read_whole"))
         part = max(1.0, count / len(rows)) if rows else 1.0
         jobs = max(1.0, used.requests * part)
-        return Load((jobs,), (Ask(1.0, scaled(used.calls, part / jobs)),), count / jobs)
+        return Load((jobs,), (Ask(1.0, scale_calls(used.calls, part / jobs)),), count / jobs)
 
     def _page(self, reading: Listing | Gather, cursor: Args) -> Page:
-        return patiently(self._context.clock, lambda: self._context.source.page(reading, cursor))
+        return ask_patiently(self._context.clock, lambda: self._context.source.page(reading, cursor))
 
-    def _each(self, sampled: Sampled, reading: Each) -> None:
+    def _read_each(self, sampled: Sampled, reading: Each) -> None:
         """Listings that go on side by side."""
         for parent in self.found[reading.of].rows:
             loads = self._listing(sampled, reading.listing(parent), reading.prefix(parent))
             sampled.loads.append(loads)
-        sampled.loads = [_side_by_side(sampled.loads)] if sampled.loads else []
+        sampled.loads = [_merge_chains(sampled.loads)] if sampled.loads else []
 
     # ------------------------------------------------------------ what reads by itself
 
-    def _gathered(self, sampled: Sampled, reading: Gather) -> None:
+    def _gather(self, sampled: Sampled, reading: Gather) -> None:
         """First what there is to read; then some of it."""
         before = self._meter.used
         first = self._page(reading, {})
-        begun = in_one_job(self._meter.used.since(before), len(first.rows))
-        sampled.set_aside(first)
+        begun = single_job(self._meter.used.since(before), len(first.rows))
+        sampled.add_aside(first)
         if not first.next:
             sampled.loads.append([begun])
             self._add(sampled, first.rows, len(first.rows), exact=True, basis=say("forecast.read_whole"))
             return
-        chosen = self._some(first.next, max(LEAST_GATHERED, math.ceil(len(first.next) * self._share)))
+        chosen = self._choose(first.next, max(LEAST_GATHERED, math.ceil(len(first.next) * self._share)))
         before = self._meter.used
         pages = [self._page(reading, cursor) for cursor in chosen]
         if any(page.next for page in pages):
             first_pages = dict(zip(map(repr, chosen), pages, strict=True))
-            sampled.loads.append([begun, *self._chained(sampled, reading, first.next, first_pages)])
+            sampled.loads.append([begun, *self._read_chains(sampled, reading, first.next, first_pages)])
             return
-        more = self._worth(sampled.stream, [row for page in pages for row in page.rows], self._meter.used.since(before))
+        more = self._worth_factor(
+            sampled.stream, [row for page in pages for row in page.rows], self._meter.used.since(before)
+        )
         if more > 1 and len(chosen) < len(first.next):
-            others = self._some(first.next, min(MOST_GATHERED, math.ceil(len(chosen) * more)))
+            others = self._choose(first.next, min(MOST_GATHERED, math.ceil(len(chosen) * more)))
             known = {repr(cursor) for cursor in chosen}
             fresh = [cursor for cursor in others if repr(cursor) not in known]
             pages += [self._page(reading, cursor) for cursor in fresh]
@@ -200,9 +204,9 @@ class Sampler:
         used, part = self._meter.used.since(before), len(first.next) / len(chosen)
         rows = [row for page in pages for row in page.rows]
         for page in pages:
-            sampled.set_aside(page, part)
+            sampled.add_aside(page, part)
         error = spread_error([len(page.rows) for page in pages], len(first.next))
-        ask = Ask(used.requests / len(chosen), scaled(used.calls, 1 / len(chosen)))
+        ask = Ask(used.requests / len(chosen), scale_calls(used.calls, 1 / len(chosen)))
         jobs = len(first.next)
         sampled.loads.append([begun, Load(even_lanes(jobs, jobs), (ask,), len(rows) / len(chosen), error)])
         whole = len(chosen) == len(first.next)
@@ -215,14 +219,14 @@ class Sampler:
             uncertain=error,
         )
 
-    def _some(self, things: Sequence[Args], wanted: int) -> list[Args]:
+    def _choose(self, things: Sequence[Args], wanted: int) -> list[Args]:
         """So many of them: one from each of as many equal stretches."""
         if wanted >= len(things):
             return list(things)
         step = len(things) / wanted
         return [things[math.floor(step * (place + self._chance.random()))] for place in range(wanted)]
 
-    def _worth(self, stream: Stream, rows: Sequence[Row], used: Used) -> float:
+    def _worth_factor(self, stream: Stream, rows: Sequence[Row], used: Used) -> float:
         """How many times as many parents the sample may take in. Looking at a parent costs a call or two, reading its
         children hundreds: so where parents tell how many children they have, many are looked at for the same share of
         the whole work. It is the few with very many children that a small sample misses."""
@@ -236,7 +240,7 @@ class Sampler:
         pages = sum(expected_pages(one, parent) for one, parent in told)
         return max(WORTH_ANYWAY, 1 + pages / max(1.0, sum(used.calls.values())))
 
-    def _chained(
+    def _read_chains(
         self, sampled: Sampled, reading: Gather, begins: Sequence[Args], known: Mapping[str, Page]
     ) -> list[Load]:
         """One page leads to the next, and tells how many there are: pages in between are looked at, too."""
@@ -255,15 +259,15 @@ class Sampler:
                     place = {**onward, "start": start} | ({"total": start + PAGE} if together else {})
                     rows += self._page(reading, {name: part for name, part in place.items() if name != "top"}).rows
                     steps += 1
-            further = scaled(self._meter.used.since(before).calls, 1 / steps) if steps else {}
+            further = scale_calls(self._meter.used.since(before).calls, 1 / steps) if steps else {}
             chain = chain_loads(begun, further, pages=math.ceil(total / PAGE), records=total, together=together)
-            again = Load((1.0,), (Ask(1.0, scaled(further, 1.0)),), 0.0)  # the top is looked at once more
+            again = Load((1.0,), (Ask(1.0, scale_calls(further, 1.0)),), 0.0)  # the top is looked at once more
             chains.append([*chain, again] if together else chain)
             unique = {row.source_id: row for row in rows}
             self._add(sampled, list(unique.values()), total, exact=len(begins) == 1, basis=say("forecast.total"))
             if len(begins) > 1:
                 sampled.uncertain = 0.5  # several people see partly the same
-        return _side_by_side(chains)
+        return _merge_chains(chains)
 
     # ------------------------------------------------------------ what was met
 
@@ -271,7 +275,7 @@ class Sampler:
         self, sampled: Sampled, rows: Iterable[Row], count: float, *, exact: bool, basis: str, uncertain: float = 0.0
     ) -> None:
         for row in rows:
-            sampled.meet(decode_row(row, sampled.stream), len(row.payload), self._chance)
+            sampled.add_row(decode_row(row, sampled.stream), len(row.payload), self._chance)
         sampled.count += count
         sampled.exact = sampled.exact and exact
         sampled.basis = basis
@@ -289,7 +293,7 @@ def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
     return min(MOST_PAGES_FOR_FILES, math.ceil(enough / met * len(rows) / PAGE))
 
 
-def _tells_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) -> bool:
+def _shows_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) -> bool:
     """Whether further questions bring files to light: then a row that was not asked about tells too little."""
     if stream.files is None:
         return False
@@ -297,7 +301,7 @@ def _tells_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) ->
     return found[0] != found[1]
 
 
-def _side_by_side(chains: Sequence[Sequence[Load]]) -> list[Load]:
+def _merge_chains(chains: Sequence[Sequence[Load]]) -> list[Load]:
     """Chains of jobs that go on at the same time: the first jobs of all, the second ones of all, and so on."""
     together: list[Load] = []
     for place in range(max(map(len, chains), default=0)):
@@ -309,7 +313,7 @@ def _side_by_side(chains: Sequence[Sequence[Load]]) -> list[Load]:
                 known = asks.get(number, Ask(0.0, {}))
                 part = one.jobs / jobs
                 calls = Counter(dict(known.calls))
-                calls.update(scaled(ask.calls, part))
+                calls.update(scale_calls(ask.calls, part))
                 asks[number] = Ask(known.requests + ask.requests * part, calls)
         records = sum(one.records * one.jobs for one in mine) / jobs
         lanes = tuple(lane for one in mine for lane in one.lanes)

@@ -12,11 +12,9 @@ from b24migrate.engine.phases.custom_values import fold_code
 from b24migrate.engine.stages import may_be_completed
 from b24migrate.insight.forecast import files as filing
 from b24migrate.insight.forecast.build import Need, StreamNeed
-from b24migrate.insight.forecast.load import Ask
 from b24migrate.insight.forecast.meter import Meter
 from b24migrate.insight.forecast.model import Estimate, FieldFacts, Impossible, LargeFile
-from b24migrate.insight.forecast.requests import patiently
-from b24migrate.insight.forecast.sample import Sampled
+from b24migrate.insight.forecast.sample import Ask, Sampled, ask_patiently
 from b24migrate.insight.forecast.sampler import Sampler
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, Halted, MigrationError
@@ -27,7 +25,7 @@ Notice = Callable[[str], None]
 LOOKED_AT = 300  # records, for what is filled in in each
 
 
-class Look:
+class SourceSurvey:
     """What has been found so far."""
 
     def __init__(self, context: RunContext, meter: Meter, sampler: Sampler, notice: Notice) -> None:
@@ -38,7 +36,7 @@ class Look:
         self.wanted: list[Entity] = []
         self.fields: list[FieldFacts] = []
         self.files: dict[str, filing.FoundFiles] = {}
-        self.file_limit = filing.limit_of(context)
+        self.file_limit = filing.size_limit(context)
         self.large_files: list[LargeFile] = []
         self.impossible: list[Impossible] = []
         self.unread_people: Estimate | None = None  # users whose private chats no webhook can read
@@ -47,7 +45,7 @@ class Look:
         self._known_files: set[str] = set()
         self._custom: dict[str, tuple[Sequence[Mapping[str, Json]], Ask]] = {}
 
-    def at(self, entity: Entity, *, wanted: bool) -> None:
+    def survey(self, entity: Entity, *, wanted: bool) -> None:
         self.notice(entity.name)
         try:
             self._read_custom_fields(entity)
@@ -63,10 +61,10 @@ class Look:
         self.wanted.append(entity)
         self.fields += self._filled(entity)
         streams = [self.sampler.found[stream.name] for stream in entity.streams]
-        large = filing.too_large(entity.name, streams, self._known_files, self.file_limit)
+        large = filing.list_too_large(entity.name, streams, self._known_files, self.file_limit)
         self.large_files += large
         self._known_files |= {one.key for one in large}
-        found = filing.look(self.context, self.meter, entity.name, streams, self._known_files)
+        found = filing.find_files(self.context, self.meter, entity.name, streams, self._known_files)
         self._known_files |= {key for one in streams for key in one.files}
         if found:
             self.files[entity.name] = found
@@ -85,7 +83,7 @@ class Look:
             return
         before = self.meter.used
         try:
-            fields = patiently(self.context.clock, lambda: custom.read(self.context.source, self.staged))
+            fields = ask_patiently(self.context.clock, lambda: custom.read(self.context.source, self.staged))
         except Halted:
             raise
         except MigrationError as error:
@@ -103,7 +101,7 @@ class Look:
         for field in self._custom.get(entity.name, ((), None))[0]:
             code, of = str(field["FIELD_NAME"]), str(field.get("OF") or "")
             mine = [row for row in rows if not of or row.parent == of]
-            filled = sum(1 for row in mine if not is_empty(value_of(row.payload, code)))
+            filled = sum(1 for row in mine if not is_empty(read_field(row.payload, code)))
             labels: Mapping[str, str] = field.get("LABELS") or {}
             label = str(labels.get("en") or next(iter(labels.values()), ""))
             yield FieldFacts(entity.name, code, str(field.get("USER_TYPE_ID") or ""), label, filled, len(mine), of)
@@ -114,7 +112,7 @@ class Look:
         for stream in entity.streams:
             sampled = self.sampler.found[stream.name]
             for reason, count in sampled.aside.items():
-                yield Impossible(stream.name, reason, _of_part(count, sampled.asides_of))
+                yield Impossible(stream.name, reason, _scale_count(count, sampled.asides_of))
         of = self.sampler.found.get(entity.unreadable_by)
         if entity.unreadable is None or of is None or not of.rows:
             return
@@ -126,7 +124,7 @@ class Look:
             return
         for (stream_name, reason), count in Counter((one.stream, one.reason) for one in found).items():
             # Of people the portal told how many there are; those with a webhook are the exception.
-            estimate = _of_part(count, of.kept_count / len(of.kept))
+            estimate = _scale_count(count, of.kept_count / len(of.kept))
             if entity.talk and entity.unreadable_by == self.context.people:
                 self.unread_people = estimate
             yield Impossible(stream_name, reason, estimate)
@@ -154,7 +152,7 @@ class Look:
             sampled.loads,
             sampled.kept_count,
             self.context.batch_size(stream),
-            len(stream.fields) + _beside(stream, rows),
+            len(stream.fields) + _other_fields(stream, rows),
             sampled.size,
             sampled.longest,
             self._completed(stream, rows, fields),
@@ -188,20 +186,20 @@ class Look:
         changed = [
             row
             for row in rows
-            if any(not is_empty(_taken(one, row)) for one in postponed)
-            or any(not is_empty(value_of(row.payload, code)) for code in late)
+            if any(not is_empty(_taken_value(one, row)) for one in postponed)
+            or any(not is_empty(read_field(row.payload, code)) for code in late)
         ]
         return len(changed) / len(rows)
 
 
-def _taken(field: Field, row: SourceRecord) -> Json:
+def _taken_value(field: Field, row: SourceRecord) -> Json:
     taken = field.take(row) if field.take else row.payload.get(field.name)
     if isinstance(taken, dict):
         return [value for value in taken.values() if str(value or "0") != "0"]
     return None if str(taken or "0") == "0" else taken
 
 
-def _beside(stream: Stream, rows: Sequence[SourceRecord]) -> float:
+def _other_fields(stream: Stream, rows: Sequence[SourceRecord]) -> float:
     """How many custom and other fields a record has besides those that the stream names."""
     prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
     if not prefixes or not rows:
@@ -214,12 +212,12 @@ def _order(one: SourceRecord) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() else (0, part) for part in one.id.split(":"))
 
 
-def _of_part(count: int, part: float) -> Estimate:
+def _scale_count(count: int, part: float) -> Estimate:
     error = math.sqrt(max(0.0, 1 - 1 / part) / count) if count and part > 1 else 0.0
-    return Estimate.of(count * part, error, exact=part <= 1, basis=say("forecast.met", count=count))
+    return Estimate.from_error(count * part, error, exact=part <= 1, basis=say("forecast.met", count=count))
 
 
-def value_of(payload: Mapping[str, Json], code: str) -> Json:
+def read_field(payload: Mapping[str, Json], code: str) -> Json:
     if code in payload:
         return payload[code]
     wanted = fold_code(code)
@@ -230,7 +228,7 @@ def is_empty(value: Json) -> bool:
     return value is None or value is False or value in ("", [], {})
 
 
-def with_needed(context: RunContext, entities: Sequence[Entity]) -> list[Entity]:
+def add_parents(context: RunContext, entities: Sequence[Entity]) -> list[Entity]:
     """With those whose records are the parents of what these have."""
     names = {entity.name for entity in entities}
     for entity in entities:

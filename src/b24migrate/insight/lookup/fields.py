@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_values import CustomValues, MappedField
 from b24migrate.engine.phases.fields import field_value, with_children
 from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.references import Resolver
-from b24migrate.insight.lookup.model import FieldNote, Named
+from b24migrate.insight.lookup.model import LONGEST_TITLE, FieldNote, Named, cut
 from b24migrate.insight.lookup.portals import STRANGE
 from b24migrate.model.records import Json
 from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream, Unresolved
@@ -42,7 +46,7 @@ class Draft:
     note: FieldNote | None = None
 
 
-class Noticing(dict[str, Any]):
+class NotingPayload(dict[str, Any]):
     """A payload that notices which of its fields somebody looks at."""
 
     def __init__(self, payload: Mapping[str, Json]) -> None:
@@ -59,7 +63,7 @@ class Noticing(dict[str, Any]):
 
 
 @dataclass(slots=True)
-class Drafting:
+class FieldDrafts:
     context: RunContext
     stream: Stream
     said: SourceRecord
@@ -69,7 +73,7 @@ class Drafting:
 
     def all(self, sent: Mapping[str, Json], there: Mapping[str, Json]) -> list[Draft]:
         """In the order of the stream, then custom fields, the rest of what is sent, and what is not."""
-        drafts = {one.name: one for spec in self.stream.fields for one in self._of(spec)}
+        drafts = {one.name: one for spec in self.stream.fields for one in self._from_spec(spec)}
         for one in (*self._custom(), *self._rest(sent), *self._unsent(drafts.keys() | sent.keys())):
             drafts.setdefault(one.name, one)
         for name in there:
@@ -78,8 +82,8 @@ class Drafting:
 
     # ------------------------------------------------------------ the stream's own
 
-    def _of(self, spec: Field) -> Iterator[Draft]:
-        payload = Noticing(self.said.payload)
+    def _from_spec(self, spec: Field) -> Iterator[Draft]:
+        payload = NotingPayload(self.said.payload)
         value = self._value(spec, self.said._replace(payload=payload))
         before = self._value(spec, self.staged)
         if spec.kind is Kind.FAMILY:
@@ -93,7 +97,7 @@ class Drafting:
             value,
             before,
             source_names=() if noticed == (spec.name,) else noticed,
-            names=self._named(spec),
+            names=self._named_records(spec),
             field=spec.name,
             mapped=spec.kind in MAPPED_KINDS and (spec.when is None or spec.when(self.said)),
             is_text=spec.kind in (Kind.RICH, Kind.TREE),
@@ -127,7 +131,7 @@ class Drafting:
         except (Unresolved, *STRANGE):
             return ()
 
-    def _named(self, spec: Field) -> tuple[Named, ...]:
+    def _named_records(self, spec: Field) -> tuple[Named, ...]:
         if not spec.streams or (spec.when is not None and not spec.when(self.said)):
             return ()
         try:
@@ -149,9 +153,9 @@ class Drafting:
             mapped = custom.find_mapped(name)
             if mapped is not None:
                 self.used.add(name)
-                yield self._of_custom(name, mapped)
+                yield self._from_custom(name, mapped)
 
-    def _of_custom(self, name: str, mapped: MappedField) -> Draft:
+    def _from_custom(self, name: str, mapped: MappedField) -> Draft:
         wire = name if mapped.lost else mapped.target
         return Draft(
             wire,
@@ -179,3 +183,36 @@ class Drafting:
     def _plain(self, name: str, kind: str, *, may_be_sent: bool = True) -> Draft:
         payload, before = self.said.payload, self.staged.payload
         return Draft(name, kind, payload.get(name, ABSENT), before.get(name, ABSENT), may_be_sent=may_be_sent)
+
+
+def full_title(stream: Stream, one: SourceRecord) -> str:
+    """Whole; a message is its own title."""
+    return _join_parts(one.payload.get(name) for name in stream.title)
+
+
+def quick_title(stream: Stream, payload: bytes) -> str:
+    """The same, without decoding the rest: a million of them are looked at."""
+    return _join_parts(_decoder(stream.title)(payload))
+
+
+def _join_parts(parts: Iterable[Json]) -> str:
+    return " ".join([str(part) for part in parts if part and isinstance(part, str | int)])
+
+
+@lru_cache(maxsize=128)
+def _decoder(names: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+    """A decoder that skips every other field."""
+    slots = [f"f{place}" for place in range(len(names))]
+    renamed = dict(zip(slots, names, strict=True))
+    shape = msgspec.defstruct("Few", [(slot, Any, None) for slot in slots], rename=renamed.get, gc=False)
+    decode = msgspec.json.Decoder(shape).decode
+    values = attrgetter(*slots, "__class__")  # always a tuple: of one alone it would be the value itself
+    return lambda payload: values(decode(payload))[:-1]
+
+
+def short_title(stream: Stream, one: SourceRecord) -> str:
+    return cut(" ".join(full_title(stream, one)[: 4 * LONGEST_TITLE].split()), LONGEST_TITLE)
+
+
+def list_emails(stream: Stream, one: SourceRecord) -> tuple[str, ...]:
+    return tuple(cut(address, LONGEST_TITLE) for address in stream.emails(one) if address)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases.comparison import EMPTY, Outcome, compare_fields
 from b24migrate.insight.lookup.fields import Draft
-from b24migrate.insight.lookup.model import FieldNote, FieldRow, FieldVerdict, Shown, SideState, shown
+from b24migrate.insight.lookup.model import FieldNote, FieldRow, FieldVerdict, Shown, SideState, show_value
 from b24migrate.model.records import Json
 from b24migrate.model.streams import ABSENT, Kind, Stream
 from b24migrate.model.values import NOTHING
@@ -28,7 +28,7 @@ class Evidence(NamedTuple):
     announced: Callable[[str], bool] = lambda _: False  # whether the target had said that this field differs
 
 
-def judged(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
+def judge_fields(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
     outcomes: dict[str, Outcome] = {}
     if evidence.asked is SideState.NOW:
         compared = compare_fields(evidence.stream, evidence.sent, evidence.there)
@@ -44,10 +44,10 @@ def _row(one: Draft, evidence: Evidence, outcome: Outcome | None) -> FieldRow:
         one.name,
         str(one.kind),
         FieldVerdict.UNKNOWN if blind else verdict,
-        source=_shown(one.source),
-        staged=_shown(one.staged),
-        sent=_shown(evidence.sent.get(one.name, ABSENT)),
-        target=_shown(evidence.there.get(one.name, ABSENT)),
+        source=_show(one.source),
+        staged=_show(one.staged),
+        sent=_show(evidence.sent.get(one.name, ABSENT)),
+        target=_show(evidence.there.get(one.name, ABSENT)),
         changed=plain(one.source) != plain(one.staged),
         source_names=one.source_names,
         names=one.names,
@@ -101,5 +101,5 @@ def plain(value: Json) -> Json:
     return str(value)
 
 
-def _shown(value: Json) -> Shown | None:
-    return None if value is ABSENT else shown(value)
+def _show(value: Json) -> Shown | None:
+    return None if value is ABSENT else show_value(value)

@@ -244,7 +244,7 @@ class Hits:
         return made
 
 
-def shown(value: Json) -> Shown:
+def show_value(value: Json) -> Shown:
     """A megabyte of name is a name, too: its beginning is shown, and how long it is."""
     is_text = isinstance(value, str)
     text = value if is_text else msgspec.json.encode(value).decode()

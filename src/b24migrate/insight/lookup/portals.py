@@ -18,9 +18,9 @@ STRANGE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError
 SOURCE, TARGET = "source", "target"
 
 
-def the_source(context: RunContext, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:
+def ask_source(context: RunContext, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:
     """Read-only, by the same question as verify's."""
-    if (side := _unasked(context, SOURCE, ask=ask)) is not None:
+    if (side := _not_asked(context, SOURCE, ask=ask)) is not None:
         return side, None
     if stream.fetch is None:
         return Side(SideState.CANNOT), None
@@ -29,15 +29,15 @@ def the_source(context: RunContext, stream: Stream, record: Record, *, ask: bool
     except MigrationError as error:
         return _failed(error), None
     except STRANGE:
-        return _strange(SOURCE), None
+        return _unexpected(SOURCE), None
     return Side(SideState.GONE if row is None else SideState.NOW), row
 
 
-def the_target(
+def ask_target(
     context: RunContext, stream: Stream, record: Record, link: Link | None, *, ask: bool
 ) -> tuple[Side, TargetRecord | None]:
     """By the key under which we sent it; what the target had before has none."""
-    if (side := _unasked(context, TARGET, ask=ask)) is not None:
+    if (side := _not_asked(context, TARGET, ask=ask)) is not None:
         return side, None
     entity = context.owner.get(stream.name)
     if entity is None or stream not in entity.streams or (link is not None and link.origin != "import"):
@@ -48,11 +48,11 @@ def the_target(
     except MigrationError as error:
         return _failed(error), None
     except STRANGE:
-        return _strange(TARGET), None
+        return _unexpected(TARGET), None
     return Side(SideState.GONE if found is None else SideState.NOW), found
 
 
-def _unasked(context: RunContext, name: str, *, ask: bool) -> Side | None:
+def _not_asked(context: RunContext, name: str, *, ask: bool) -> Side | None:
     if not ask:
         return Side(SideState.NOT_ASKED)
     if name in context.options.absent:
@@ -64,5 +64,5 @@ def _failed(error: MigrationError) -> Side:
     return Side(SideState.FAILED, error.message, error.hint)
 
 
-def _strange(name: str) -> Side:
+def _unexpected(name: str) -> Side:
     return Side(SideState.FAILED, say(f"lookup.strange.{name}"))

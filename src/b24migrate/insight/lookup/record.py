@@ -10,8 +10,8 @@ from b24migrate.engine.phases.comparison import ExpectedDifferences, latest_vers
 from b24migrate.engine.phases.compose import ComposedRecord, Composer
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.insight.lookup import related
-from b24migrate.insight.lookup.fields import Drafting
-from b24migrate.insight.lookup.judge import Evidence, judged
+from b24migrate.insight.lookup.fields import FieldDrafts, list_emails, short_title
+from b24migrate.insight.lookup.judge import Evidence, judge_fields
 from b24migrate.insight.lookup.model import (
     Aside,
     FieldRow,
@@ -25,8 +25,7 @@ from b24migrate.insight.lookup.model import (
     Trouble,
     cut,
 )
-from b24migrate.insight.lookup.portals import STRANGE, the_source, the_target
-from b24migrate.insight.lookup.titles import emails_of, short_title
+from b24migrate.insight.lookup.portals import STRANGE, ask_source, ask_target
 from b24migrate.messages import say, unpack
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import Json, Link, Record, Row, Span, Status, order_key
@@ -41,17 +40,17 @@ _AFTER_SURROGATES = "\ue000"
 def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True) -> RecordView | None:
     """None where nothing is known of it. With `ask` both portals are asked, each once and only for this record."""
     known = context.streams.get(stream)
-    if known is None or not may_be_an_id(source_id):
+    if known is None or not is_possible_id(source_id):
         return None
     looking = context.without_notes()
     row = _row(looking, known, source_id)
     aside = related.aside(looking, stream, source_id)
     if row is not None:
         return _staged(looking, known, row, aside, ask=ask)
-    return None if aside is None else _set_aside(looking, known, source_id, aside)
+    return None if aside is None else _aside_view(looking, known, source_id, aside)
 
 
-def may_be_an_id(text: str) -> bool:
+def is_possible_id(text: str) -> bool:
     """Everything else no store is asked for. Half a pair of surrogates is no text."""
     return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
 
@@ -59,11 +58,11 @@ def may_be_an_id(text: str) -> bool:
 def _row(context: RunContext, stream: Stream, source_id: str) -> Mapping[str, Json] | None:
     """The whole row, times and all."""
     key = order_key(source_id)
-    rows = context.store.export(stream.table, Span(_before(key), key), 1)
+    rows = context.store.export(stream.table, Span(_key_before(key), key), 1)
     return next((row for row in rows if row["RowKey"] == source_id), None)
 
 
-def _before(key: str) -> str:
+def _key_before(key: str) -> str:
     """Behind everything that comes before the key."""
     last = "\ud7ff" if key[-1] == _AFTER_SURROGATES else chr(ord(key[-1]) - 1)
     return key[:-1] + last + _LAST
@@ -94,17 +93,17 @@ def _staged(
 ) -> RecordView:
     one = _record(row)
     link = context.store.links(stream.name, [one.row_key]).get(one.row_key)
-    sides = _asked(context, stream, one, link, ask=ask)
+    sides = _ask_portals(context, stream, one, link, ask=ask)
     then = decode_record(one, stream)
     now = latest_version(stream, one, sides.now)
     fields, problem = _fields(context, stream, one, (then, now), sides)
     files, files_in_all = related.files(context, stream, now)
     return RecordView(
         stream=stream.name,
-        entity=entity_of(context, stream),
+        entity=owner_name(context, stream),
         id=one.row_key,
         title=short_title(stream, now),
-        emails=emails_of(stream, now),
+        emails=list_emails(stream, now),
         verdict=RecordVerdict.AID if _is_aid(context, stream) else _verdict(one, link, sides.target, fields),
         status=one.status.value,
         attempts=one.attempts,
@@ -128,11 +127,11 @@ def _staged(
     )
 
 
-def _asked(context: RunContext, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
+def _ask_portals(context: RunContext, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
     """Both at once: somebody waits, and one that does not answer takes its time."""
     with ThreadPoolExecutor(1) as beside_us:
-        target = beside_us.submit(the_target, context, stream, one, link, ask=ask)
-        return Sides(*the_source(context, stream, one, ask=ask), *target.result())
+        target = beside_us.submit(ask_target, context, stream, one, link, ask=ask)
+        return Sides(*ask_source(context, stream, one, ask=ask), *target.result())
 
 
 def _fields(
@@ -158,13 +157,13 @@ def _fields(
         stream.adopted(now),
         unresolved,
         not context.options.absent,
-        _announced(context, stream, now, sides.target),
+        _is_expected(context, stream, now, sides.target),
     )
-    drafts = Drafting(context, stream, now, then, sides.now is not None).all(composed.fields, there)
-    return judged(drafts, evidence), cut(problem)
+    drafts = FieldDrafts(context, stream, now, then, sides.now is not None).all(composed.fields, there)
+    return judge_fields(drafts, evidence), cut(problem)
 
 
-def _announced(context: RunContext, stream: Stream, one: SourceRecord, target: Side) -> Callable[[str], bool]:
+def _is_expected(context: RunContext, stream: Stream, one: SourceRecord, target: Side) -> Callable[[str], bool]:
     if target.state is not SideState.NOW:
         return lambda _: False
     try:
@@ -211,16 +210,16 @@ def _times(row: Mapping[str, Json]) -> Times | None:
     return Times(str(row["SourceOriginal"] or ""), str(row["SourceUtc"] or ""), None if offset is None else int(offset))
 
 
-def entity_of(context: RunContext, stream: Stream) -> str:
+def owner_name(context: RunContext, stream: Stream) -> str:
     owner = context.owner.get(stream.name)
     return owner.name if owner else ""
 
 
-def _set_aside(context: RunContext, stream: Stream, source_id: str, aside: Aside) -> RecordView:
+def _aside_view(context: RunContext, stream: Stream, source_id: str, aside: Aside) -> RecordView:
     unasked = Side(SideState.NOT_ASKED)
     return RecordView(
         stream=stream.name,
-        entity=entity_of(context, stream),
+        entity=owner_name(context, stream),
         id=source_id,
         title=aside.name,
         emails=(),

@@ -12,39 +12,39 @@ import msgspec
 
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.insight.lookup import related
+from b24migrate.insight.lookup.fields import list_emails, quick_title, short_title
 from b24migrate.insight.lookup.model import Hit, Hits
-from b24migrate.insight.lookup.record import entity_of, may_be_an_id
-from b24migrate.insight.lookup.titles import emails_of, glance, short_title
+from b24migrate.insight.lookup.record import is_possible_id, owner_name
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Record, Span, order_key
 from b24migrate.model.streams import Stream
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """As people compare: without case, and without the dots that nobody types."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
 
 
-class Wanted(NamedTuple):
+class Query(NamedTuple):
     """What was typed, and its words: each must be there, in any order."""
 
     text: str
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Wanted:
+    def parse(cls, text: str) -> Query:
         text = text.strip()
-        return cls(text, tuple(dict.fromkeys(folded(text).split())))
+        return cls(text, tuple(dict.fromkeys(fold(text).split())))
 
     @property
     def natural(self) -> str:
         """As stores keep natural keys."""
         return self.text.lower()
 
-    def by(self, stream: Stream, record: Record) -> str:
+    def match(self, stream: Stream, record: Record) -> str:
         """What gave it away; empty for another record. No text at all finds everything."""
         if not self.words:
             return "title"
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
         return self._in_text(stream, record)
 
     def _in_text(self, stream: Stream, record: Record) -> str:
-        title = folded(glance(stream, record.payload))
+        title = fold(quick_title(stream, record.payload))
         if all(word in title for word in self.words):
             return "title"
         return "email" if "@" in self.text and self._is_written_to(stream, record) else ""
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
         address = self.natural
         if address.isascii() and address.encode() not in record.payload.lower():  # nearly always, and cheap
             return False
-        return any(address in one.lower() for one in emails_of(stream, decode_record(record, stream)))
+        return any(address in one.lower() for one in list_emails(stream, decode_record(record, stream)))
 
 
 AT_ONCE = 500
@@ -84,7 +84,7 @@ class Cursor(NamedTuple):
         return base64.urlsafe_b64encode(msgspec.json.encode(list(self))).decode().rstrip("=")
 
     @classmethod
-    def of(cls, text: str) -> Cursor:
+    def parse(cls, text: str) -> Cursor:
         """Raises BadConfiguration."""
         try:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
@@ -99,9 +99,9 @@ def search(
 ) -> Hits:
     """Exact hits first, each once; then those of the walk, which looks at every record once over all its pages. No text
     finds everything. Raises BadConfiguration for a stream or a place that does not exist."""
-    wanted = Wanted.of(text)
+    wanted = Query.parse(text)
     streams = _streams(context, stream)
-    at = Cursor.of(after) if after else None
+    at = Cursor.parse(after) if after else None
     if at is not None and at.stream not in {one.name for one in streams}:
         raise _usage(say("lookup.other_search"), say("lookup.search_again"))
     hits = [] if at else _exact(context, wanted, streams)
@@ -125,8 +125,8 @@ def _streams(context: RunContext, name: str) -> list[Stream]:
 # ---------------------------------------------------------------- exactly
 
 
-def _exact(context: RunContext, wanted: Wanted, streams: Sequence[Stream]) -> list[Hit]:
-    if not may_be_an_id(wanted.text):
+def _exact(context: RunContext, wanted: Query, streams: Sequence[Stream]) -> list[Hit]:
+    if not is_possible_id(wanted.text):
         return []
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
         found = list(threads.map(lambda stream: _by_id(context, stream, wanted.text), streams))
@@ -141,16 +141,16 @@ def _by_id(context: RunContext, stream: Stream, source_id: str) -> Hit | None:
     aside = related.aside(context, stream.name, source_id)
     if aside is None:
         return None
-    return Hit(stream.name, entity_of(context, stream), source_id, aside.name, "", aside.why, "", "id")
+    return Hit(stream.name, owner_name(context, stream), source_id, aside.name, "", aside.why, "", "id")
 
 
-def _by_email(context: RunContext, stream: Stream, wanted: Wanted) -> Hit | None:
+def _by_email(context: RunContext, stream: Stream, wanted: Query) -> Hit | None:
     holder = _holder(context, stream, wanted)
     record = context.store.get(stream.table, [holder]).get(holder) if holder else None
     return None if record is None else _hit(context, stream, record, "email")
 
 
-def _holder(context: RunContext, stream: Stream, wanted: Wanted) -> str | None:
+def _holder(context: RunContext, stream: Stream, wanted: Query) -> str | None:
     return context.store.holder(stream.table, wanted.natural) if stream.natural and "@" in wanted.text else None
 
 
@@ -158,10 +158,10 @@ def _hit(context: RunContext, stream: Stream, record: Record, by: str) -> Hit:
     one = decode_record(record, stream)
     return Hit(
         stream.name,
-        entity_of(context, stream),
+        owner_name(context, stream),
         record.row_key,
         short_title(stream, one),
-        next(iter(emails_of(stream, one)), ""),
+        next(iter(list_emails(stream, one)), ""),
         record.status.value,
         record.target_id or "",
         by,
@@ -173,7 +173,7 @@ def _hit(context: RunContext, stream: Stream, record: Record, by: str) -> Hit:
 
 class _Walk:
     def __init__(
-        self, context: RunContext, wanted: Wanted, streams: Sequence[Stream], at: Cursor | None, until_s: float
+        self, context: RunContext, wanted: Query, streams: Sequence[Stream], at: Cursor | None, until_s: float
     ) -> None:
         self._context = context
         self._wanted = wanted
@@ -188,7 +188,7 @@ class _Walk:
         found: list[Hit] = []
         for stream, record, more in self._records():
             self.looked_at += 1
-            if (by := self._wanted.by(stream, record)) and not self._is_exact(stream, record):
+            if (by := self._wanted.match(stream, record)) and not self._is_exact(stream, record):
                 found.append(_hit(self._context, stream, record, by))
             if len(found) >= room or not more:
                 self.next = Cursor(stream.name, order_key(record.row_key)).text()
@@ -216,10 +216,10 @@ class _Walk:
                     yield stream, record, True
                 yield stream, records[-1], in_time
                 after = order_key(records[-1].row_key)
-                size = _fitting(records)
+                size = _page_size(records)
 
 
-def _fitting(records: Sequence[Record]) -> int:
+def _page_size(records: Sequence[Record]) -> int:
     """So many records of this size fit into memory at once."""
     average = sum(len(one.payload) for one in records) // len(records) + 1
     return max(1, min(AT_ONCE, AT_STAKE // average))

@@ -12,7 +12,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import EntityState, PhaseState
 from b24migrate.insight import certificate, fidelity, forecast
-from b24migrate.insight.causes import causes, grouped
+from b24migrate.insight.causes import group_causes, list_causes
 from b24migrate.insight.certificate.form import CLASSES
 from b24migrate.insight.losses import losses
 from b24migrate.insight.report.model import (
@@ -48,33 +48,33 @@ def gather(
     is that of `b24migrate certificate`."""
     status = FactReader(context).read()
     run = status.run
-    proof = prove(context, folder, clean)
+    proof = make_proof(context, folder, clean)
     concerned = frozenset((*wanted, *(run.plan.entities if run else ())))
     entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
-    totals = summed([stream for entity in entities for stream in entity.streams if entity.concerned])
+    totals = sum_streams([stream for entity in entities for stream in entity.streams if entity.concerned])
     files_failed = status.files.get(Status.IMPORT_ERR, 0)
     return Facts(
         utc_text(status.at.replace(microsecond=0)),
-        standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
+        find_standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
         run,
         plan.all_runs(context.store),
         entities,
         totals,
         files_failed,
-        tuple(grouped(causes(context))),
+        tuple(group_causes(list_causes(context))),
         tuple(status.waited_s.items()),
-        forecast.last(context.store),
-        tuple(forecast.compared(context.store)),
-        way(context, entities),
+        forecast.load_last(context.store),
+        tuple(forecast.compare_forecast(context.store)),
+        list_points(context, entities),
         proof,
-        fidelity.remembered(context, wanted),
+        fidelity.last_list(context, wanted),
     )
 
 
 # ---------------------------------------------------------------- how it stands
 
 
-def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *, wrong: bool) -> Standing:
+def find_standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *, wrong: bool) -> Standing:
     """`wrong`: something that the totals do not tell is not as it should be."""
     if run is None:
         return Standing.NO_RUN
@@ -92,7 +92,7 @@ def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *
     return Standing.FINDINGS if wrong or run.exit_code or counted else Standing.DONE
 
 
-def prove(context: RunContext, folder: Path, clean: Callable[[str], str]) -> Proof:
+def make_proof(context: RunContext, folder: Path, clean: Callable[[str], str]) -> Proof:
     """Makes the certificate to know its root; the file itself is left to whoever asks for it."""
     place = folder / "certificate"
     try:
@@ -132,7 +132,7 @@ def _phase(state: EntityState, name: str, at: datetime) -> PhaseFacts:
     return PhaseFacts(state.name, name, phase.state, phase.started, phase.finished, spent, phase.message)
 
 
-def summed(streams: Sequence[StreamFacts]) -> Totals:
+def sum_streams(streams: Sequence[StreamFacts]) -> Totals:
     return Totals(
         source=sum(one.read if one.source is None else one.source for one in streams),
         read=sum(one.read for one in streams),
@@ -150,7 +150,7 @@ def summed(streams: Sequence[StreamFacts]) -> Totals:
 # ---------------------------------------------------------------- time
 
 
-def way(context: RunContext, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
+def list_points(context: RunContext, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
     """How far it was at each moment, since the steps that are shown began."""
     began = min((one.started for entity in entities for one in entity.phases if one.started), default="")
     return tuple(points(context.store, began))

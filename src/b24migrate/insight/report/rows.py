@@ -10,8 +10,8 @@ import msgspec
 
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.engine.phases.custom_fields import field_map_rows, is_excluded, reason_not_to_copy
-from b24migrate.insight.certificate.sort import Fact, in_order
-from b24migrate.insight.lookup.titles import title_of
+from b24migrate.insight.certificate.facts import Fact, sort_facts
+from b24migrate.insight.lookup.fields import full_title
 from b24migrate.insight.report.model import FileFacts
 from b24migrate.model.records import Fate, Json, Record, Span, Status, Table, order_key
 from b24migrate.model.streams import Stream
@@ -52,7 +52,7 @@ class Aside(NamedTuple):
     reason: str
 
 
-class Found(NamedTuple):
+class FindingRow(NamedTuple):
     stream: str
     source_id: str
     fate: str
@@ -85,7 +85,7 @@ class Activity(NamedTuple):
     code: str
 
 
-class Linked(NamedTuple):
+class LinkRow(NamedTuple):
     stream: str
     source_id: str
     target_id: str
@@ -114,7 +114,7 @@ class CustomField(NamedTuple):
     note: str
 
 
-class Counted(NamedTuple):
+class PassRow(NamedTuple):
     """One full pass over a stream."""
 
     stream: str
@@ -145,11 +145,11 @@ def failed_records(context: RunContext, table: Table) -> Iterator[Record]:
     if not counts[Status.IMPORT_ERR]:
         return
     few = counts[Status.IMPORT_ERR] + counts[Status.ERROR_RETRY] <= AT_ONCE
-    records = iter(context.store.failed(table, AT_ONCE)) if few else walked(context, table)
+    records = iter(context.store.failed(table, AT_ONCE)) if few else walk_table(context, table)
     yield from (one for one in records if one.status is Status.IMPORT_ERR)
 
 
-def walked(context: RunContext, table: Table) -> Iterator[Record]:
+def walk_table(context: RunContext, table: Table) -> Iterator[Record]:
     span = Span()
     while records := context.store.records(table, span, AT_ONCE):
         yield from records
@@ -158,7 +158,7 @@ def walked(context: RunContext, table: Table) -> Iterator[Record]:
 
 def title(record: Record, stream: Stream) -> str:
     try:
-        return title_of(stream, decode_record(record, stream))
+        return full_title(stream, decode_record(record, stream))
     except UNREADABLE:
         return ""
 
@@ -167,7 +167,7 @@ def activities(context: RunContext) -> Iterator[Activity]:
     """Parts of records that would run code on the target, whether they were sent or not."""
     for entity in context.entities:
         for stream in entity.streams:
-            for one in walked(context, stream.table) if stream.forbidden else ():
+            for one in walk_table(context, stream.table) if stream.forbidden else ():
                 yield from _activities(stream, one)
 
 
@@ -193,13 +193,13 @@ def set_aside(context: RunContext, folder: Path) -> Iterator[Aside]:
         yield Aside(why, stream, source_id, name, reason)
 
 
-def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -> Iterator[Found]:
+def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -> Iterator[FindingRow]:
     names = ("Stream", "SourceId", "Fate", "Field", "Expected", "Actual", "Note")
     for said in _sorted(context, register, folder, lambda row: [_text(row, name) for name in names]):
-        yield Found(*said)
+        yield FindingRow(*said)
 
 
-def foreseen(context: RunContext, folder: Path) -> Iterator[Found]:
+def foreseen(context: RunContext, folder: Path) -> Iterator[FindingRow]:
     """What differs as the target had announced; then what it announced, and what is equal all the same."""
     yield from findings(context, folder, FORESEEN)
     yield from findings(context, folder, SPARED)
@@ -218,31 +218,31 @@ def unresolved(context: RunContext, folder: Path) -> Iterator[Unresolved]:
         yield Unresolved("dangling", *said)
 
 
-def links(context: RunContext, folder: Path) -> Iterator[Linked]:
+def links(context: RunContext, folder: Path) -> Iterator[LinkRow]:
     def told(row: RegisterRow) -> Sequence[str]:
         stream, _, source_id = row.key.partition(":")
         return stream, source_id, _text(row, "TargetId"), _text(row, "Origin")
 
     for said in _sorted(context, ID_MAP, folder, told):
-        yield Linked(*said)
+        yield LinkRow(*said)
 
 
-def inventories(context: RunContext) -> Iterator[Counted]:
+def inventories(context: RunContext) -> Iterator[PassRow]:
     rows = {place: [] for place in (*_places(context), "")}  # type: dict[str, list[RegisterRow]]
     for row in context.store.rows(INVENTORY):
         rows.setdefault(str(row.values["Stream"]), []).append(row)
     for stream, own in rows.items():
         for row in sorted(own, key=lambda one: str(one.values["SnapshotUtc"])):
-            yield _counted(stream, row.values)
+            yield _pass_row(stream, row.values)
 
 
-def _counted(stream: str, said: Mapping[str, Json]) -> Counted:
+def _pass_row(stream: str, said: Mapping[str, Json]) -> PassRow:
     reported = None if said.get("ReportedTotal") is None else int(said["ReportedTotal"])
     retrieved, limited = int(said["RetrievedTotal"]), bool(said.get("Limited"))
     drift = None if reported is None or limited else reported - retrieved
     pages, method = int(said.get("PageCount") or 0), str(said.get("SourceMethod") or "")
     latest = bool(said.get("IsLatest"))
-    return Counted(stream, str(said["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
+    return PassRow(stream, str(said["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
 
 
 def custom_fields(context: RunContext) -> Iterator[CustomField]:
@@ -269,7 +269,7 @@ FATES = {"created": "created", "exists": "mapped", "failed": "failed", "differs"
 # ---------------------------------------------------------------- files
 
 
-def payload_of(record: Record) -> dict[str, Json]:
+def decode_payload(record: Record) -> dict[str, Json]:
     """Nothing where the row in the store is damaged."""
     try:
         return msgspec.json.decode(record.payload, type=dict[str, Any])
@@ -279,8 +279,8 @@ def payload_of(record: Record) -> dict[str, Json]:
 
 def failed_files(context: RunContext, facts: FileFacts) -> Iterator[FailedFile]:
     """Walks through all of them and counts; gives those that failed."""
-    for one in walked(context, context.streams[FILES].table):
-        said = payload_of(one)
+    for one in walk_table(context, context.streams[FILES].table):
+        said = decode_payload(one)
         size = said.get("size")
         size = int(size) if isinstance(size, int | str) and str(size).isdecimal() else None
         _count(facts, one, str(said.get("entity") or ""), size)
@@ -324,7 +324,7 @@ def _sorted(
                 after = "\x00".join(said[2:])
                 yield (places.get(said[0], len(places)), f"{order_key(said[1])}\x00{after}"), "", "", list(said)
 
-    for _, _, _, said in in_order(facts(), folder):
+    for _, _, _, said in sort_facts(facts(), folder):
         yield said
 
 

@@ -45,7 +45,7 @@ class Tally:
         if example and len(known) < EXAMPLES:
             known.append(example[:EXCERPT])
 
-    def of(self, *group: str) -> int:
+    def count_group(self, *group: str) -> int:
         """How many are in the groups that begin so."""
         return sum(count for one, count in self.groups.items() if one[: len(group)] == group)
 

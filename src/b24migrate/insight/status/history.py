@@ -44,7 +44,7 @@ def points(store: Store, since: str = "") -> list[Point]:
     if not since:
         return [one.point for one in moments(store)]
     begins = datetime.fromisoformat(since)
-    before = cut(begins)[:-1]  # sorts before that key
+    before = moment_key(begins)[:-1]  # sorts before that key
     found = map(_moment, store.some_rows(HISTORY, "", before, 2 * MOST))
     return [one.point for one in found if one.at >= begins]
 
@@ -68,22 +68,22 @@ def thin(store: Store) -> None:
     """A few at a time, once there are too many."""
     if store.count(HISTORY, "") > MOST:
         keys = [row.key for row in store.rows(HISTORY)]
-        for key in too_many(keys)[:AT_ONCE]:
+        for key in surplus_keys(keys)[:AT_ONCE]:
             store.erase(HISTORY, key)
 
 
-def too_many(keys: Sequence[str], most: int = MOST, fresh: int = FRESH) -> list[str]:
+def surplus_keys(keys: Sequence[str], most: int = MOST, fresh: int = FRESH) -> list[str]:
     """Which of them to drop. The first and the last ones stay; those in between as far apart as it takes."""
     if len(keys) <= most:
         return []
     old = keys[:-fresh]
     apart_s = 2.0 * STEP_S
-    while len(kept := _apart(old, apart_s)) + fresh > most * 6 // 7:
+    while len(kept := _spread_keys(old, apart_s)) + fresh > most * 6 // 7:
         apart_s *= 2
     return [key for key in old if key not in kept]
 
 
-def _apart(keys: Sequence[str], apart_s: float) -> set[str]:
+def _spread_keys(keys: Sequence[str], apart_s: float) -> set[str]:
     kept: set[str] = set()
     last = -apart_s
     for key in keys:
@@ -94,7 +94,7 @@ def _apart(keys: Sequence[str], apart_s: float) -> set[str]:
     return kept
 
 
-def cut(now: datetime) -> str:
+def moment_key(now: datetime) -> str:
     """The key of a moment."""
     seconds = int(now.timestamp()) // STEP_S * STEP_S
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -102,7 +102,7 @@ def cut(now: datetime) -> str:
 
 def _ten_minutes(at: datetime) -> str:
     """`2026-03-01T12:3`: how every key of those ten minutes begins."""
-    return cut(at)[:15]
+    return moment_key(at)[:15]
 
 
 def _row(moment: Moment) -> RegisterRow:
@@ -125,7 +125,7 @@ def _row(moment: Moment) -> RegisterRow:
         "WaitedS": float(point.waited_s),
         "More": more,
     }
-    return RegisterRow(cut(moment.at), values)
+    return RegisterRow(moment_key(moment.at), values)
 
 
 def _moment(row: RegisterRow) -> Moment:

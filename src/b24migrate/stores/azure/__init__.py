@@ -2,25 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
+from typing import Any
 
-from b24migrate.model.records import Json, Table
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import Json, Span, Table
 from b24migrate.ports import REGISTERS, Clock
 from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.blobs import Blobs
-from b24migrate.stores.azure.copy import MovingRoom
+from b24migrate.stores.azure.changes import ChangingRoom, Plan
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.counts import Tallies
+from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.files import BlobFiles
-from b24migrate.stores.azure.find import Finder
+from b24migrate.stores.azure.find import EVERY, Finder
 from b24migrate.stores.azure.order import Order
+from b24migrate.stores.azure.properties import Entity
 from b24migrate.stores.azure.queue import AzureQueue
 from b24migrate.stores.azure.records import RecordRoom
 from b24migrate.stores.azure.registers import RegisterRoom, Versions
+from b24migrate.stores.azure.rows import contents_of, entity_of, face_of, rows_of
 from b24migrate.stores.azure.settle import SettlingRoom
-from b24migrate.stores.azure.setup import VERSION, is_prepared, prepare
-from b24migrate.stores.azure.stage import StagingRoom
+from b24migrate.stores.azure.shards import Face, Tally
+from b24migrate.stores.azure.stage import StagingRoom, added
+from b24migrate.stores.azure.transactions import create, replace
+
+Row = Mapping[str, Json]
+
+
+class MovingRoom(ChangingRoom):
+    def export(self, table: Table, span: Span, limit: int) -> list[Row]:
+        keys = self.order.keys(table, span)
+        found = list(islice(self.finder.matching(table, keys, EVERY, None, first=max(1, limit)), limit))
+        return list(rows_of(found, contents_of(found, self.blobs, self.account.side_by_side)))
+
+    def restore(self, table: Table, rows: Sequence[Row]) -> None:
+        by_key = {row["RowKey"]: row for row in rows}
+
+        def plan(key: str, old: Any) -> Plan[str]:
+            return _restored(table, by_key[key], old)
+
+        # Nearly always nothing is there yet; where something is, the first transaction says so, and then it is read.
+        for _ in self._change(table, list(by_key), str, plan, {}):
+            pass
+
+
+def _restored(table: Table, row: Row, old: Any) -> Plan[str]:
+    made, large = entity_of(table, row)
+    tally = Tally().leave(face_of(old)) if old else Tally()
+    tally.enter(Face(row["Status"], bool(row["PulledThrough"]), row["LastErrorCode"]))
+    operation = replace(made, old.metadata["etag"]) if old else create(made)
+    return Plan(row["RowKey"], operation, tally, added(row["RowKey"], row["NaturalKey"]), large)
+
+
+VERSION = 1
+INFO = "StoreInfo"
+QUEUES = ("work", "dlq")
+CONTAINERS = ("files", "payloads")
+_KEY = {"PartitionKey": "store", "RowKey": "info"}
+
+
+def prepare(account: Account, tables: Collection[str]) -> None:
+    """One request when everything is there. The row that says so is written last, so whoever dies on the way is
+    followed by somebody who makes the rest; making a thing twice is harmless."""
+    while True:
+        found = _info(account)
+        made = set(str(found["Tables"]).split(",")) if found else set()
+        missing = set(tables) - made
+        if not missing:
+            return
+        _make(account, missing, anew=not found)
+        if _write(account, found, made | missing):
+            return
+
+
+def is_prepared(account: Account) -> bool:
+    return _info(account) is not None
+
+
+def _info(account: Account) -> Any:
+    with translated(account.place):
+        try:
+            found = account.table(INFO).get_entity(_KEY["PartitionKey"], _KEY["RowKey"])
+        except ResourceNotFoundError:
+            return None
+    if found["Version"] != VERSION:
+        raise BadConfiguration(
+            say("store.version", place=account.place, version=found["Version"], own=VERSION),
+            code="STORE_VERSION",
+            hint=say("store.version_azure_fix", place=account.place),
+        )
+    return found
+
+
+def _make(account: Account, tables: Collection[str], *, anew: bool) -> None:
+    account.make_tables([*sorted(tables), INFO] if anew else sorted(tables))
+    if anew:
+        account.side_by_side(account.make_queue, QUEUES)
+        account.side_by_side(account.make_container, CONTAINERS)
+
+
+def _write(account: Account, found: Any, tables: Collection[str]) -> bool:
+    """False when somebody else wrote it meanwhile."""
+    row: Entity = {**_KEY, "Version": VERSION, "Tables": ",".join(sorted(tables))}
+    with translated(account.place):
+        try:
+            account.submit(INFO, [replace(row, found.metadata["etag"]) if found else create(row)])
+        except HttpResponseError as error:
+            if error_code(error) not in ("EntityAlreadyExists", "UpdateConditionNotSatisfied"):
+                raise
+            return False
+    return True
+
 
 __all__ = ["AzureQueue", "AzureStore", "BlobFiles", "exists", "open_azure"]
 

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from b24migrate.model.records import Table
 from b24migrate.ports import Clock
 from b24migrate.ports.walk import Progress
-from b24migrate.stores.copy.files import carry_files
 from b24migrate.stores.copy.marks import begin, finish, refuse_half, refuse_unready
 from b24migrate.stores.copy.model import Line, Moved, Side
 from b24migrate.stores.copy.proof import compare
-from b24migrate.stores.copy.rows import carry
+from b24migrate.stores.copy.rows import carry, carry_files
 
 __all__ = ["Line", "Moved", "Side", "move", "refuse_half", "refuse_unready"]
 

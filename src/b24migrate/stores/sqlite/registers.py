@@ -12,9 +12,8 @@ import msgspec
 from b24migrate.messages import plain
 from b24migrate.model.records import Json
 from b24migrate.ports import Register, RegisterRow
-from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
-from b24migrate.stores.sqlite.sql import beginning, chunks, marks
+from b24migrate.stores.sqlite.sql import beginning, chunks, execute_many, marks
 
 _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
@@ -96,7 +95,7 @@ class RegisterRoom:
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         values = [_values(register, row) for row in rows]
         with self.database.writing() as connection:
-            bulk.execute(connection, _write(register), values)
+            execute_many(connection, _write(register), values)
 
     def swap(self, register: Register, row: RegisterRow) -> bool:
         partition, key, *values = _values(register, row)

@@ -20,11 +20,20 @@ from b24migrate.model.records import (
     order_key,
 )
 from b24migrate.ports import ID_MAP
-from b24migrate.stores.sqlite import bulk
-from b24migrate.stores.sqlite.counts import Tally
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
-from b24migrate.stores.sqlite.sql import beginning, chunks, marks, same_form, sql, text
+from b24migrate.stores.sqlite.sql import (
+    ONE_BY_ONE,
+    SIZES,
+    Tally,
+    beginning,
+    chunks,
+    execute_many,
+    marks,
+    same_form,
+    sql,
+    text,
+)
 
 _LINK = """
 INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin) VALUES {rows}
@@ -87,11 +96,11 @@ class SettlingRoom:
         keys = [order_key(outcome.row_key) for outcome in outcomes]
         rows = [_settled(key, outcome, at) for key, outcome in zip(keys, outcomes, strict=True)]
         # One that is there twice ends as the last says.
-        sizes = bulk.SIZES if len(set(keys)) == len(keys) else bulk.ONE_BY_ONE
+        sizes = SIZES if len(set(keys)) == len(keys) else ONE_BY_ONE
         with self.database.writing() as connection:
             _write_links(connection, stream, [one.link for one in outcomes if one.link], at)
             before = _before(connection, table, keys)
-            bulk.execute(connection, sql(_SETTLE, table, rows="{rows}"), rows, sizes=sizes)
+            execute_many(connection, sql(_SETTLE, table, rows="{rows}"), rows, sizes=sizes)
             tally, counters = _counted(stream, table, before, zip(keys, outcomes, strict=True))
             tally.write(connection)
             add_counters(connection, counters)
@@ -175,7 +184,7 @@ def _write_links(connection: sqlite3.Connection, stream: str, links: Sequence[Li
     rows = [
         (ID_MAP.partition, f"{stream}:{link.source_id}", link.target_id, link.digest, at, link.origin) for link in links
     ]
-    bulk.execute(connection, _LINK, rows)
+    execute_many(connection, _LINK, rows)
 
 
 def _link(stream: str, key: str, target_id: str, digest: str, origin: str) -> Link:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from b24migrate.messages import unpack
@@ -81,3 +85,54 @@ def chunks(items: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
 
 def marks(count: int) -> str:
     return ", ".join(["?"] * count)
+
+
+# rows in a statement; the largest stays below 999 variables, the limit of older libraries
+SIZES = (90, 10, 1)
+ONE_BY_ONE = (1,)
+
+
+def execute_many(
+    connection: sqlite3.Connection, template: str, rows: Sequence[tuple[Any, ...]], *, sizes: Sequence[int] = SIZES
+) -> None:
+    """Runs the statement, whose `{rows}` becomes a list of values, for all rows in their order."""
+    left, rest = len(rows), iter(rows)
+    for size in sizes:
+        while left >= size:
+            values = list(chain.from_iterable(islice(rest, size)))
+            connection.execute(_filled(template, size, len(values) // size), values)
+            left -= size
+
+
+@lru_cache(maxsize=1024)
+def _filled(template: str, rows: int, columns: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return template.format(rows=", ".join([row] * rows))
+
+
+_ADD = """
+INSERT INTO Tallies (TableName, Status, Records, PulledThrough) VALUES (?, ?, ?, ?)
+ON CONFLICT (TableName, Status)
+DO UPDATE SET Records = Records + excluded.Records, PulledThrough = PulledThrough + excluded.PulledThrough
+"""
+
+
+class Tally:
+    """What one transaction does to the numbers of one table."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+        self._records: defaultdict[str, int] = defaultdict(int)
+        self._pulled: defaultdict[str, int] = defaultdict(int)
+
+    def add(self, status: str, records: int, pulled: int) -> None:
+        self._records[status] += records
+        self._pulled[status] += pulled
+
+    def move(self, status: str, pulled: bool, to: str, to_pulled: bool) -> None:
+        self.add(status, -1, -int(pulled))
+        self.add(to, 1, int(to_pulled))
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        rows = [(self._table, status, count, self._pulled[status]) for status, count in self._records.items()]
+        connection.executemany(_ADD, [row for row in rows if row[2] or row[3]])

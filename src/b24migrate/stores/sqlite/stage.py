@@ -10,11 +10,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from b24migrate.model.records import Staged, Staging, Status, Table, has_new_extras, order_keys
-from b24migrate.stores.sqlite.bulk import SIZES
-from b24migrate.stores.sqlite.counts import Tally
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
-from b24migrate.stores.sqlite.sql import chunks, marks, sql
+from b24migrate.stores.sqlite.sql import SIZES, Tally, chunks, marks, sql
 
 _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
 # What all rows share is bound once; a column that none of them fills is left out, since every null has a price.
