@@ -232,9 +232,8 @@ def test_counts_are_exact_also_where_they_depend_on_the_records_before(tmp_path:
         ]
         with here.app() as opened:
             app = announce(opened, rules)
-            lines = {
-                line.reason: line for line in fidelity.make_list(app.context, fidelity.ask_target(app.context)).lines
-            }
+            found = fidelity.make_list(app.context, fidelity.ask_target(app.context))
+            lines = {line.reason: line for line in found.lines}
         people = len(here.records("Users"))
         assert (lines["All."].records, lines["All."].basis) == (people, Basis.COUNTED)
         assert lines["Every second."].records == people // 2
@@ -275,9 +274,8 @@ def test_those_that_are_not_sent_lose_nothing(tmp_path: Path) -> None:
         here.change("users", id=people[-1], fields={"EMAIL": ""})
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            (line,) = fidelity.make_list(
-                app.context, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]
-            ).lines
+            rule = Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)
+            (line,) = fidelity.make_list(app.context, [rule]).lines
         assert line.records == len(here.records("Users")) - 1
 
 

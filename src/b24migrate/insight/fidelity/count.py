@@ -10,6 +10,7 @@ from typing import NamedTuple
 from b24migrate.engine.phases.compose import Drafter, reason_not_to_send
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_record, walk
 from b24migrate.engine.phases.user_match import find_linked
+from b24migrate.engine.phases.verify import count_linked
 from b24migrate.engine.state import DONE, States
 from b24migrate.insight import forecast
 from b24migrate.insight.fidelity.model import Basis
