@@ -35,7 +35,7 @@ def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: B
         page.evaluate(WATCH)
         click(page, "Start", "Start")
         wait_for(page, "Running")
-        expect(page.locator("#result")).to_contain_text("Start")
+        expect(page.locator("#result")).to_contain_text("Run: running")
 
         click(page, "Pause", "Pause")
         wait_for(page, "Paused")
@@ -45,7 +45,7 @@ def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: B
         wait_for(page, "Running")
 
         wait_for(page, "Completed")
-        expect(page.locator("[data-figure=share] .figure-value")).to_have_text("100 %")
+        expect(page.locator("[data-figure=share] .figure-value")).to_have_text("100%")
         expect(page.locator("[data-figure=left] .figure-value")).to_have_text("finished")
         told = page.evaluate("window.told")  # the same document still: nothing was loaded again
         assert len({tuple(one) for one in told}) >= 4, told
@@ -97,6 +97,6 @@ def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tm
         seen.go("/analysis")
         expect(page.locator("#analysis")).to_contain_text("No forecast yet")
         click(page, "Make a forecast", "Start")
-        expect(page.locator("#analysis")).to_contain_text("Forecast", timeout=LONG_MS)
+        expect(page.locator("#analysis")).to_contain_text("Migration time", timeout=LONG_MS)
         expect(page.locator("[data-entity=chats] .bar-picture")).to_have_count(1)
         expect(page.locator("#analysis")).to_contain_text("im.recent.list")
