@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +17,14 @@ class Answer(NamedTuple):
     status: int
     kind: str
     body: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def rows(*keys: str, more: bool = False) -> Answer:
+    """The answer to a question, or one piece of it."""
+    left = (("x-ms-continuation-NextPartitionKey", "p"), ("x-ms-continuation-NextRowKey", "r")) if more else ()
+    found = [{"PartitionKey": "p", "RowKey": one} for one in keys]
+    return Answer(200, "application/json", json.dumps({"value": found}), left)
 
 
 def parts(*answers: str) -> Answer:
@@ -47,14 +56,18 @@ def served(*answers: Answer) -> Iterator[int]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
             answer = left.pop(0)
             content = answer.body.encode()
             self.send_response_only(answer.status)
             self.send_header("Content-Type", answer.kind)
             self.send_header("Content-Length", str(len(content)))
+            for name, value in answer.headers:
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
+
+        do_GET = do_POST  # noqa: N815 (the library's name)
 
         def log_message(self, *_: object) -> None: ...
 

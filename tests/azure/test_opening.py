@@ -129,7 +129,7 @@ def test_a_table_that_somebody_deleted_is_named_as_the_trouble() -> None:
     url = azurite.url()
     with closing(open_store(url, TABLES, Time()).store) as store, closing(Account(Address.of(url))) as account:
         account.table("Groups").delete_table()
-        with pytest.raises(Halted, match=r"TableNotFound.*nobody deleted"):
+        with pytest.raises(Halted, match=r"TableNotFound.*were not deleted"):
             stage(store, row(1))
 
 

@@ -14,7 +14,17 @@ from tests.azure.values import Shelf, ids, long_texts
 from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.properties import entity
-from b24migrate.stores.azure.transactions import Operation, create, delete, merge, parcels, replace, size, upsert
+from b24migrate.stores.azure.transactions import (
+    Operation,
+    create,
+    delete,
+    merge,
+    packed,
+    parcels,
+    replace,
+    size,
+    upsert,
+)
 
 ETAG = "W/\"datetime'2026-11-15T12%3A00%3A00.0000000Z'\""
 KINDS = (
@@ -100,6 +110,18 @@ def test_large_operations_leave_little_room_unused() -> None:
     assert len(sent) <= -(-1000 // 100) + 1
     for parcel in sent:
         assert weight(parcel) <= TRANSACTION_BYTES
+
+
+def test_what_goes_beside_them_has_its_room() -> None:
+    beside = [upsert({"PartitionKey": "p", "RowKey": f"b{number}", "Payload": "x" * 32_000}) for number in range(20)]
+    some = [upsert({"PartitionKey": "p", "RowKey": str(number), "Payload": "x" * 60_000}) for number in range(200)]
+    for parcel in parcels(some, beside=beside):
+        assert weight([*parcel, *beside]) <= TRANSACTION_BYTES
+
+
+def test_the_room_is_used_to_the_last_byte() -> None:
+    assert list(packed([6, 4, 4, 3, 3, 1, 11, 1], int, 9, 10)) == [[6, 4], [4, 3, 3], [1], [11], [1]]
+    assert list(packed([1, 1, 1], int, 2, 10)) == [[1, 1], [1]]
 
 
 def unlike(parcel: list[Operation]) -> list[Operation]:

@@ -176,3 +176,21 @@ def test_a_probe_that_was_interrupted_is_made_again() -> None:
     breaker.probe = Asked(True)
     breaker.admit()
     assert breaker.probe.times == 1
+
+
+def test_one_asks_whether_the_portal_is_back_and_the_others_wait_meanwhile() -> None:
+    clock, asked = FakeClock(), Asked(False)
+    breaker = made(clock, asked)
+    fail(breaker, clock, "a", "b", "c")
+    clock.sleep(5)
+
+    def while_another_comes() -> bool:
+        with pytest.raises(Limited) as caught:
+            breaker.admit()
+        assert caught.value.wait_s == 1
+        return asked()
+
+    breaker.probe = while_another_comes
+    asked.alive = True
+    breaker.admit()
+    assert asked.times == 2

@@ -54,6 +54,7 @@ def test_every_documented_code_is_in_the_table(code: str) -> None:
     error = to_error(200, b'{"error":"%s","error_description":"x"}' % code.encode(), "user.get")
     assert error is not None
     assert error.code == code
+    assert error.hint
 
 
 @pytest.mark.parametrize("said", [b"22002", b'"22002"', b'"MAIN_CONTROLLER_22002"'])
@@ -157,3 +158,8 @@ def test_a_refused_webhook_is_named_and_a_missing_scope_too() -> None:
 def test_html_in_a_description_does_not_reach_people() -> None:
     error = to_error(400, b'{"error":"ERROR_CORE","error_description":"a<br>b &amp; c"}', "x")
     assert "a b & c" in str(error)
+
+
+@pytest.mark.parametrize("body", [b'{"result":true}', b"busy"])
+def test_a_bare_status_is_said(body: bytes) -> None:
+    assert " HTTP 507." in str(to_error(507, body, "x"))

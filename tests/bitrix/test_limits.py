@@ -98,6 +98,17 @@ def test_a_success_after_the_pause_makes_the_next_one_short_again() -> None:
     assert ours.rejected(clock.monotonic()) <= 1.25
 
 
+def test_a_success_of_what_was_sent_before_the_pause_changes_nothing() -> None:
+    clock = FakeClock()
+    ours = governor(clock)
+    sent_at = clock.monotonic()
+    clock.sleep(1)
+    for _ in range(5):
+        clock.sleep(ours.rejected(clock.monotonic()))
+    ours.answered(sent_at)
+    assert ours.rejected(clock.monotonic()) > 10
+
+
 def test_a_spent_method_rests_until_its_reset_by_the_portals_clock_and_others_go_on() -> None:
     clock = FakeClock()
     ours = governor(clock, operating_s=480)
@@ -111,6 +122,16 @@ def test_a_spent_method_rests_until_its_reset_by_the_portals_clock_and_others_go
     ours.acquire("b", ("batch", "user.get"))
     clock.sleep(301)
     ours.acquire("a", ("batch", "user.get"))
+
+
+@pytest.mark.parametrize("lacks", ["start", "finish"])
+def test_an_answer_that_says_half_of_its_times_says_nothing_of_the_clock(lacks: str) -> None:
+    clock = FakeClock()
+    ours = governor(clock, operating_s=480)
+    here = clock.now().timestamp()
+    ours.synchronized(Times(**{"start": here + 100, "finish": here + 100, lacks: 0.0}), 0.0)
+    ours.learned("a", "user.get", Times(operating=470, operating_reset_at=here + 33))
+    assert ours.spent("a", "user.get") == pytest.approx(33)
 
 
 def test_a_method_below_its_limit_is_never_held_back() -> None:

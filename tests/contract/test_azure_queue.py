@@ -11,6 +11,7 @@ from tests.contract.shelf import NOON, Time, at
 from tests.contract.test_queue import OTHER, A, B, C, claim
 
 from b24migrate.model.records import Job
+from b24migrate.stores.azure.limits import OPERATIONS
 from b24migrate.stores.azure.queue import AzureQueue
 
 WEEK_S = 7 * 24 * 3600
@@ -116,6 +117,31 @@ def test_the_dead_are_told_of_until_they_are_revived(place: Place, queue: AzureQ
     queue.revive()
     assert place.how_many("dlq") == 0
     assert place.how_many() == 2
+
+
+def test_jobs_of_several_processes_are_taken_by_age(place: Place, queue: AzureQueue, clock: Time) -> None:
+    for other, job in ((queue, A), (queue, B), (place.queue(), C)):
+        clock.sleep(1)
+        other.put([job])
+    assert [claim(queue, 9).job for _ in range(3)] == [A, B, C]
+
+
+def test_what_follows_a_job_is_younger_however_slow_the_clock_of_its_worker_is(place: Place, queue: AzureQueue) -> None:
+    ahead = Time()
+    ahead.sleep(3600)
+    AzureQueue(place.account(), ahead).put([A])
+    queue.finish(claim(queue), [B])
+    (follower,) = place.account().table("Jobs").query_entities("Id eq @id", parameters={"id": B.id})
+    assert follower["RowKey"] > f"job:{int(ahead.now().timestamp() * 1e6):017}"
+
+
+def test_as_many_dead_are_revived_at_once_as_a_transaction_takes(place: Place, queue: AzureQueue) -> None:
+    for number in range(OPERATIONS // 3):
+        queue.letter(Job("groups-get", "read", {"n": number}), code="X", reason="", now=NOON)
+    place.tables.asked.clear()
+    assert queue.revive() == OPERATIONS // 3
+    assert place.tables.asked["POST"] == 1
+    assert (queue.open("groups-get"), queue.dead_count()) == (OPERATIONS // 3, 0)
 
 
 # ---------------------------------------------------------------- what was lost

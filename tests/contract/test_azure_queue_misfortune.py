@@ -61,8 +61,10 @@ def test_a_renewal_that_was_not_confirmed_holds(place: Place, queue: AzureQueue)
 def test_an_end_that_was_not_confirmed_happened_once(place: Place, queue: AzureQueue) -> None:
     queue.put([A])
     place.tables.lose("POST")
+    place.tables.asked.clear()
     queue.finish(claim(queue), [B, C])
     assert place.tables.lost_all
+    assert place.tables.asked["POST"] == 2  # one is the repeat of the library; then the row says that it happened
     assert [claim(queue).job, claim(queue).job] == [B, C]
     assert queue.open("groups-get") == 2
 

@@ -87,7 +87,7 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
 
 
 def try_change(change: Change, tests: Sequence[Candidate], folder: Path) -> Outcome:
-    """The fastest tests first, at most one of a file in turn; then more of them, as long as there is time."""
+    """The fastest tests first; then more of them, as long as there is time."""
     first, more = choose(tests)
     tried = 0
     for some in (first, more):
@@ -99,19 +99,21 @@ def try_change(change: Change, tests: Sequence[Candidate], folder: Path) -> Outc
 
 
 def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    turns: dict[str, int] = {}
-    ordered: list[tuple[int, float, Candidate]] = []
+    """The second of a file has to be twice as fast, the third three times: a slow test of each file would leave no time
+    for the quick ones of the file that is about the change."""
+    turns: Counter[str] = Counter()
+    ordered: list[tuple[float, Candidate]] = []
     for test in sorted(tests, key=lambda one: one.seconds):
-        turn = turns[test.file] = turns.get(test.file, 0) + 1
-        ordered.append((turn, test.seconds, test))
+        turns[test.file] += 1
+        ordered.append((turns[test.file] * test.seconds, test))
     first: list[Candidate] = []
     more: list[Candidate] = []
     spent_s = 0.0
-    for _, seconds, test in sorted(ordered, key=lambda one: one[:2]):
-        if first and spent_s + seconds > ALL_S:
+    for _, test in sorted(ordered, key=lambda one: one[0]):
+        if first and spent_s + test.seconds > ALL_S:
             continue
-        (more if first and spent_s + seconds > FIRST_S else first).append(test)
-        spent_s += seconds
+        (more if first and spent_s + test.seconds > FIRST_S else first).append(test)
+        spent_s += test.seconds
     return first, more
 
 

@@ -43,6 +43,6 @@ def test_every_change_of_a_file_can_be_compiled_and_differs() -> None:
 
 def test_fast_tests_of_several_files_come_first() -> None:
     tests = [Candidate(f"tests/a.py::test_{number}", 0.1 * number) for number in range(1, 4)]
-    other = Candidate("tests/b.py::test_slow", 4.0)
-    assert choose([*tests, other])[0][:2] == [tests[0], other]
+    other, slow = Candidate("tests/b.py::test_other", 0.3), Candidate("tests/c.py::test_slow", 4.0)
+    assert choose([*tests, other, slow])[0] == [tests[0], other, *tests[1:], slow]
     assert sum(map(len, choose([Candidate(str(number), 7.0) for number in range(100)]))) < 10

@@ -60,7 +60,7 @@ class Breaker:
         self._down_since: float | None = None
         self._open = False
         self._probing = False
-        self._interval_s = _FIRST_PROBE_S
+        self._interval_s: float  # from when it opens
         self._next_probe = 0.0
 
     def admit(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import count
 from threading import Lock
 
 from b24migrate.model.records import DeadLetter, Job, Json
@@ -88,7 +87,6 @@ class AzureQueue:
         self._tending = Tending(account, self._table, self._additions)
         self._held: dict[str, Row] = {}  # by token, as last seen
         self._claiming = Lock()
-        self._looks = count(1)
         self._look = 0  # the number of the last look
         self._seen: list[Row] = []  # what is left of what it brought
 
@@ -128,7 +126,7 @@ class AzureQueue:
     def _visible(self, asked: int, now: datetime) -> list[Row]:
         """A look that began after a thread asked answers it, even if another thread looked."""
         if self._look <= asked:
-            self._look = next(self._looks)
+            self._look += 1
             self._seen = self._table.visible(text(now), LOOK)
         return self._seen
 
