@@ -12,9 +12,9 @@ from pathlib import Path
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parent.parent
-LONG = ("browser", "web", "report", "pipeline", "rest", "functions", "hosts", "contract", "azure", "box")
+LONG = ("browser", "web", "report", "engine", "targets", "functions", "cli", "stores", "box")
 # One migration, and many tests that look at it; the last reads all of the product's source.
-WHOLE = ("tests/report/", "tests/browser/", "tests/web/", "tests/hosts/test_error_pages.py")
+WHOLE = ("tests/report/", "tests/browser/", "tests/web/", "tests/cli/test_error_pages.py")
 PIECE, SHORT_PIECE = 8, 40  # tests of these folders, and of the others
 
 

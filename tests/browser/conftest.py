@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.browser.desk import PATIENCE_S, ROOT, SMALL, Desk, desk
+from tests.browser.server import PATIENCE_S, ROOT, SMALL, Desk, desk
 
 SCREENS = Path(os.environ.get("B24MIGRATE_ARTIFACTS") or ROOT / "artifacts") / "screens"
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")

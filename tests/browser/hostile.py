@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.desk import Desk
+from tests.browser.server import Desk
 
 SCRIPT = "<script>window.hacked = 'script'; alert(1)</script>"
 IMAGE = '"><img src=x onerror="window.hacked = \'image\'">'

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from tests.browser.desk import Desk, desk
-from tests.browser.hands import LONG_MS, wait_for
+from tests.browser.front_page import LONG_MS, wait_for
 from tests.browser.language import english_left
-from tests.browser.watching import watched
+from tests.browser.page_watch import watched
+from tests.browser.server import Desk, desk
 
 from b24migrate.messages import LANGUAGES, words
 from b24sim.imports.forgetful import Forgetful

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 from tests.browser import hostile
-from tests.browser.desk import SMALL, Desk, desk
-from tests.browser.watching import Watched, watched
+from tests.browser.page_watch import Watched, watched
+from tests.browser.server import SMALL, Desk, desk
 
 ENTITIES = '[run]\nuser_coverage = 0.1\nentities = ["users", "groups", "crm_structure", "crm_companies", "chats"]\n'
 STRANGERS = """() => [

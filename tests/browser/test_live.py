@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, expect
-from tests.browser.desk import SMALL, TALK, Desk, desk
-from tests.browser.hands import LONG_MS, click, press, verdict, wait_for
-from tests.browser.watching import watched
+from tests.browser.front_page import LONG_MS, click, press, verdict, wait_for
+from tests.browser.page_watch import watched
+from tests.browser.server import SMALL, TALK, Desk, desk
 
 SLOW = (*SMALL, "--messages", "240", "--chats", "8", "--latency", "0.2")
 SLOW_BOX = ("--latency", "0.1")

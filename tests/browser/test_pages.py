@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.desk import Desk
 from tests.browser.language import english_left
-from tests.browser.watching import Watched, watched
+from tests.browser.page_watch import Watched, watched
+from tests.browser.server import Desk
 
 from b24migrate.messages import LANGUAGES, words
 

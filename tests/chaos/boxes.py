@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.chaos import native, proof, storm
-from tests.chaos.killing import Migration
+from tests.chaos.kills import Migration
 from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
 from tests.chaos.proof import STREAMS, Proof

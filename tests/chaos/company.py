@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests import azurite
-from tests.chaos import killing, storm
+from tests.chaos import kills, storm
 from tests.chaos.boxes import BOXES, Box
-from tests.chaos.killing import Migration, Tally, run_and_kill
+from tests.chaos.kills import Migration, Tally, run_and_kill
 from tests.chaos.oracle import Json, Source, failures, source_of
 from tests.chaos.oracle.files import lost
-from tests.chaos.peeking import AzuritePeek, Peek, SqlitePeek
 from tests.chaos.portals import Portal, portal
 from tests.chaos.proof import Proof, digest
+from tests.chaos.store_reader import AzuritePeek, Peek, SqlitePeek
 
 LONGEST = 20_000
 EXISTING = "7"  # the source user whom the box knows already
@@ -132,7 +132,7 @@ class Report:
             [
                 f"seed {self.seed}: {'proven' if not self.proof.differences else 'NOT PROVEN'} in {self.seconds:.0f} s",
                 f"  {self.tally.kills} kills: {self.tally}; the box was killed {len(self.tally.box_struck)} times",
-                f"  {self.tally.pauses} pauses, of which {self.tally.exits[killing.PAUSED]} ended a run by themselves",
+                f"  {self.tally.pauses} pauses, of which {self.tally.exits[kills.PAUSED]} ended a run by themselves",
                 f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
                 *(self._weather(side) for side in self.seen),
                 f"  people did {self.people} things meanwhile; {self.repaired} records tried again",
@@ -273,6 +273,6 @@ def _nothing_more(migration: Migration, target: Box, proof: Proof) -> int:
     code = migration.finish("run")
     if digest(before) != digest(target.book(target.portal)):
         proof.differences.append("a further run changed the box")
-    if code not in killing.FINISHED:
+    if code not in kills.FINISHED:
         proof.differences.append(f"a further run ended with exit code {code}: {migration.last_words()}")
     return code

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from tests.chaos.killing import Migration
+from tests.chaos.kills import Migration
 from tests.chaos.oracle import Ids, Json, Source, expected, failures
 from tests.chaos.oracle import key as key_of
 from tests.chaos.oracle.fate import orphans

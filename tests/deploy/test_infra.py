@@ -101,7 +101,7 @@ def test_every_use_of_a_secret_is_logged(closed: Deployment) -> None:
 
 
 def test_every_role_is_given_for_one_resource(azure: Path) -> None:
-    from tests.deploy.bicep.parsing import read
+    from tests.deploy.bicep.parser import read
 
     for path in sorted((azure / "infra").rglob("*.bicep")):
         for one in read(path).all("resource"):

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 
 from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.queue import QueueClient, QueueMessage
+from tests.engine.world import World
 from tests.functions.conftest import opening
 from tests.functions.host import Host, Letter
-from tests.pipeline.world import World
 
 from b24migrate.stores.azure.account import Account, Address
 

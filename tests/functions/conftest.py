@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 
 import pytest
+from tests.engine.world import World, world
 from tests.functions.host import Host, Open, TableMailbox
-from tests.pipeline.world import World, world
 
 from b24migrate.app import App
 from b24migrate.engine import doctor

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import azure.functions as func
 from azure.functions.queue import QueueMessage
-from tests.pipeline.world import LeapingClock
+from tests.engine.world import LeapingClock
 
 from b24migrate.app import App
 from b24migrate.engine import plan

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Barrier
 
 import pytest
-from tests.pipeline.world import World
+from tests.engine.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.world import SMALL, TALK, World, world
+from tests.engine.world import SMALL, TALK, World, world
 
 from b24migrate.app import App
 from b24migrate.engine.jobs import perform

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.engine.world import World
 from tests.functions.conftest import on_sqlite
 from tests.functions.host import Host, Instance
-from tests.pipeline.world import World
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan

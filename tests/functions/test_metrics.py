@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.cli.ingestion import open_ingestion
+from tests.engine.world import World
 from tests.functions.host import Host
-from tests.hosts.ingestion import open_ingestion
-from tests.pipeline.world import World
 
 from b24migrate.functions import queue
 from b24migrate.monitor.telemetry import VARIABLE

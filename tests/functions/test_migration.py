@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tests.engine.world import TALK, World, world
 from tests.functions.conftest import on_sqlite
 from tests.functions.host import Host
-from tests.pipeline.world import TALK, World, world
 
 from b24sim import Plan
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.engine.world import World, world
+from tests.engine.world import small as company
 from tests.functions.azurite_queues import on_azure
 from tests.functions.host import Host
 from tests.functions.test_migration import assert_moved, assert_once
-from tests.pipeline.world import World, world
-from tests.pipeline.world import small as company
 
 from b24migrate.engine import jobs
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.engine.world import World, world
 from tests.functions.azurite_queues import on_azure
 from tests.functions.host import Host
 from tests.functions.test_messages import first_message, jobs, letters
 from tests.functions.test_migration import assert_moved, assert_once
 from tests.functions.test_migration_azure import FEW, TEAM
-from tests.pipeline.world import World, world
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests import azurite
+from tests.cli.command import answering
+from tests.engine.world import TALK, World
 from tests.functions.host import Host, Instance
-from tests.hosts.scene import answering
-from tests.pipeline.world import TALK, World
 
 from b24migrate.app_cache import ActiveRun
 from b24migrate.engine import plan

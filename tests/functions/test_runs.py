@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.pipeline.world import World
+from tests.engine.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan

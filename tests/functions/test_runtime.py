@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.engine.world import TALK, World
 from tests.functions.test_bindings import EXPECTED, FOLDER
 from tests.functions.test_migration import assert_moved
-from tests.pipeline.world import TALK, World
 
 PROJECT = FOLDER.parents[1]
 PLACE = PROJECT / ".cache" / "functions-runtime"

@@ -26,7 +26,7 @@ from tests.mutants.changes import PROJECT
 
 PACKAGE = PROJECT / "src" / "b24migrate"
 RECORDED = ("engine/*", "bitrix/*", "stores/*")
-LAYERS = ("unit", "bitrix", "contract", "azure", "pipeline", "rest", "hosts", "functions")
+LAYERS = ("unit", "bitrix", "stores", "engine", "targets", "cli", "functions")
 RANDOM = frozenset({"test_chaos.py", "test_fuzz.py"})  # another time they do something else
 VALUES = 3  # of those that a test is run with
 MOST = 100  # tests of a line that each process writes down, the fastest

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.pipeline.again import TakeUp, migrated
-from tests.pipeline.every import everything
-from tests.pipeline.test_certificate import edit
-from tests.pipeline.test_verify import verify_everything
-from tests.pipeline.world import World, world
-from tests.report.reading import Report, report
+from tests.engine.every_stream import everything
+from tests.engine.migrated import TakeUp, migrated
+from tests.engine.test_certificate import edit
+from tests.engine.test_verify import verify_everything
+from tests.engine.world import World, world
+from tests.report.report_reader import Report, report
 
 DRIFT = 3
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.report.conftest import Troubled
-from tests.report.reading import Report
+from tests.report.report_reader import Report
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.hosts.conftest import company, hurried, scene
-from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene
-from tests.hosts.test_mistakes import is_clear
-from tests.report.reading import Report
+from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, Scene
+from tests.cli.conftest import company, hurried, scene
+from tests.cli.test_bad_input import is_clear
+from tests.report.report_reader import Report
 
 from b24migrate.cli.open_app import looking
 from b24migrate.cli.session import Session

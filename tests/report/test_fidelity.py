@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from tests.pipeline.test_fidelity import PHONE, lossy, run
-from tests.pipeline.world import world
-from tests.report.reading import report
+from tests.engine.test_fidelity import PHONE, lossy, run
+from tests.engine.world import world
+from tests.report.report_reader import report
 
 from b24migrate.insight import fidelity
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.pipeline.test_certificate import edit
-from tests.pipeline.test_verify import verify_everything
-from tests.pipeline.world import World, small, world
-from tests.report.reading import Report, report
+from tests.engine.test_certificate import edit
+from tests.engine.test_verify import verify_everything
+from tests.engine.world import World, small, world
+from tests.report.report_reader import Report, report
 
 from b24migrate.report.csv_tables import harmless
 

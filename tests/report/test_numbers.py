@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.pipeline.every import CATALOG
-from tests.pipeline.world import World
+from tests.engine.every_stream import CATALOG
+from tests.engine.world import World
 from tests.report.conftest import DRIFT, Troubled
-from tests.report.reading import Report, number, report
+from tests.report.report_reader import Report, number, report
 
 from b24migrate.entities import FILES
 from b24migrate.insight import certificate, status

@@ -78,7 +78,7 @@ def assigned(tree: ast.AST, names: set[str]) -> Iterator[int]:
 
 def test_nobody_assigns_to_the_context_of_a_run() -> None:
     names = {one.name for kind in (RunContext, Options) for one in fields(kind)} | set(Facts._fields)
-    places = [*SOURCE.rglob("*.py"), *(PROJECT / "tests" / "pipeline").rglob("*.py")]
+    places = [*SOURCE.rglob("*.py"), *(PROJECT / "tests" / "engine").rglob("*.py")]
     found = [f"{place}:{line}" for place in places for line in assigned(ast.parse(place.read_text("utf-8")), names)]
     assert not found
     assert list(assigned(ast.parse("work._context.options = other"), names)) == [1]  # it would be noticed

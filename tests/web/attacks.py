@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.web.desk import TOKEN, Desk
+from tests.web.dashboard import TOKEN, Desk
 
 CHANGES = ("run", "pause", "resume", "retry", "analysis", "fidelity", "login", "logout")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.web.desk import NOBODY, Desk, configured, dashboard, hurried, portals, quietly
+from tests.web.dashboard import NOBODY, Desk, configured, dashboard, hurried, portals, quietly
 
 FEW = ("--tasks", "6", "--deals", "8", "--contacts", "6", "--companies", "4", "--posts", "8", "--templates", "4")
 

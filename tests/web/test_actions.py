@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
-from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard, portals
+from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, answering
+from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard, portals
 
 from b24migrate.cli import serve as serving
 from b24migrate.web.action_files import ActionFiles, LastAction, hold_lock, is_held, read_action, write_action

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hosts.test_fidelity import PHONE, forgets
-from tests.web.desk import Desk, configured, dashboard, portals, quietly
+from tests.cli.test_fidelity import PHONE, forgets
+from tests.web.dashboard import Desk, configured, dashboard, portals, quietly
 from tests.web.test_actions import ended, until
 
 

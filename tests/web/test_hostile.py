@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
-from tests.hosts.scene import SOURCE_SECRET
-from tests.web.desk import Desk, configured, dashboard, hurried, portals, quietly
+from tests.cli.command import SOURCE_SECRET
+from tests.web.dashboard import Desk, configured, dashboard, hurried, portals, quietly
 
 from b24migrate.ports import FINDINGS, RegisterRow
 from b24sim.company.changes import change

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 from tests.web.attacks import CHANGES, bearer
-from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
+from tests.web.dashboard import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.web.auth import (
     Hosts,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.web.attacks import bearer, signed_in
-from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard
+from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.web.auth import (

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
-from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard
+from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.model.records import Span
 from b24migrate.web.action_files import LastAction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.web.desk import NOBODY, Desk, Reply, configured, dashboard
+from tests.web.dashboard import NOBODY, Desk, Reply, configured, dashboard
 
 from b24migrate.web.auth import (
     CSP,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.web.attacks import CHANGES, bearer, signed_in
-from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
+from tests.web.dashboard import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.web import auth

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.deploy.bicep import syntax
-from tests.deploy.bicep.parsing import read
+from tests.deploy.bicep.parser import read
 from tests.deploy.bicep.syntax import Expression, File, Statement
 
 Value = Any  # JSON, and Later inside

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.deploy.bicep import facts, syntax
-from tests.deploy.bicep.parsing import read
+from tests.deploy.bicep.parser import read
 from tests.deploy.bicep.syntax import Expression, File, Statement, parts_of
 from tests.deploy.bicep.tokens import Broken
 

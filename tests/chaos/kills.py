@@ -1,0 +1,222 @@
+"""Runs the migration again and again, and kills or pauses it at random moments of every phase."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.chaos.portals import ROOT
+from tests.chaos.store_reader import Cell, Peek
+
+ENTITIES = (
+    *("users", "groups", "chats", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
+    *("tasks", "feed", "workflows"),
+)
+ANY = "any"
+# Every get and every set is struck; of the phases that are alike for all some.
+CELLS: tuple[Cell, ...] = (
+    *((entity, phase) for entity in ENTITIES for phase in ("get", "set")),
+    *[(ANY, "custom-fields-set")] * 2,
+    *[(ANY, "late")] * 3,
+    *[(ANY, "verify")] * 3,
+)
+FINISHED = (0, 5)
+PAUSED = 3
+PAUSE_EVERY = 4  # blows: the others kill
+SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is struck before whoever sends to it
+LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
+PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
+
+
+class Migration:
+    """One store and one configuration; every command is a process of its own."""
+
+    def __init__(
+        self, folder: Path, config: Path, speed: float, peek: Peek, habits: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """`habits`: the options that each command gets besides."""
+        self._command = [sys.executable, "-m", "tests.chaos.hurried", str(time.time()), str(speed), "--config"]
+        self._command.append(str(config))
+        self._habits = habits or {}
+        self.folder = folder
+        self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+        self._peek = peek
+        self.look_every_s = peek.pace_s
+        self._said = folder / "said.txt"
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with self._said.open("ab") as out:
+            command = [*self._command, *arguments, *self._habits.get(arguments[0], ())]
+            return subprocess.Popen(command, cwd=self.folder, env=self._environ, stdout=out, stderr=out)
+
+    def finish(self, *arguments: str, timeout_s: float = 400.0) -> int:
+        process = self.start(*arguments)
+        try:
+            return process.wait(timeout_s)
+        finally:
+            end(process)
+
+    def output(self, *arguments: str) -> str:
+        command = [*self._command, *arguments]
+        return subprocess.check_output(command, cwd=self.folder, env=self._environ, timeout=60).decode()
+
+    def last_words(self) -> str:
+        return self._said.read_text("utf-8", "replace")[-2000:]
+
+    def files_failed(self) -> int:
+        return self._peek.files_failed()
+
+    def running(self) -> list[Cell]:
+        return self._peek.running()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait(10)
+
+
+class Tally:
+    """Where it shall be killed and how often it was; how often it ended by itself."""
+
+    def __init__(self, wanted: int, chance: random.Random) -> None:
+        rounds, rest = divmod(wanted, len(CELLS))
+        self.wanted = wanted
+        self.kills = 0
+        self.pauses = 0
+        self.box_struck: set[Cell] = set()
+        self.aims = Counter([*CELLS * rounds, *chance.sample(CELLS, rest)])
+        self.struck: Counter[Cell] = Counter()
+        self.met: Counter[str] = Counter()
+        self.exits: Counter[int] = Counter()
+
+    def aim(self, running: list[Cell]) -> Cell | None:
+        """One of the phases under way that is still to be struck."""
+        cells = [one for cell in running for one in (cell, (ANY, cell[1]))]
+        return next((cell for cell in cells if self.struck[cell] < self.aims[cell]), None)
+
+    @property
+    def everywhere(self) -> bool:
+        return all(self.struck[cell] >= count for cell, count in self.aims.items())
+
+    def count(self, aim: Cell | None, running: list[Cell]) -> None:
+        self.kills += 1
+        self.struck.update([aim] if aim else [])
+        self.met.update("-".join(cell) for cell in running)
+        self.met.update(["between phases"] * (not running))
+
+    @property
+    def pause_is_due(self) -> bool:
+        return self.kills >= (self.pauses + 1) * (PAUSE_EVERY - 1)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {count}" for name, count in sorted(self.met.items()))
+
+
+class Company:
+    """The processes at work: one that runs the plan, and any number that help. One at a time is killed, and put back."""
+
+    def __init__(self, migration: Migration, helpers: int) -> None:
+        self._migration = migration
+        self._tasks = (("run",), *[("worker",)] * helpers)
+        self._processes = [migration.start(*task) for task in self._tasks]
+
+    def kill_one(self, chance: random.Random) -> None:
+        victim = chance.randrange(len(self._processes))
+        end(self._processes[victim])
+        if victim:
+            self._processes[victim] = self._migration.start(*self._tasks[victim])
+
+    def pause(self, tally: Tally, chance: random.Random) -> None:
+        """A person pauses them all. Whoever runs the plan leaves by himself, unless he is killed while he does, or was
+        only just being started: then it is he who came last."""
+        if self._migration.finish("pause") != 0:
+            return  # it has come to its end, or has not begun yet
+        tally.pauses += 1
+        if chance.random() < 0.3:
+            end(self._processes[0])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._processes[0].wait(LEAVES_S)
+
+    def run_again(self, code: int) -> None:
+        """As whoever ended with this code would be begun again."""
+        self._processes[0] = self._migration.start(*(("resume",) if code == PAUSED else self._tasks[0]))
+
+    @property
+    def ended(self) -> int | None:
+        """How the one that runs the plan ended, if it did."""
+        for place, process in enumerate(self._processes[1:], 1):
+            code = process.poll()
+            if code is not None:  # a helper leaves with what stopped the run: it is needed again for the next
+                self._processes[place] = self._migration.start(*self._tasks[place])
+        return self._processes[0].poll()
+
+    def dismiss(self) -> None:
+        for process in self._processes:
+            end(process)
+
+
+def run_and_kill(
+    migration: Migration,
+    tally: Tally,
+    chance: random.Random,
+    *,
+    meanwhile: Callable[[], object],
+    deadline: float,
+    helpers: int = 0,
+    strike_box: Callable[[], None] | None = None,
+) -> None:
+    """Until it was killed as often as wanted and then ended by itself. Raises TimeoutError when it does not."""
+    company = Company(migration, helpers)
+    try:
+        while True:
+            while (code := company.ended) is None:
+                aim = _watch(company, migration, tally, chance, deadline)
+                if company.ended is not None:
+                    continue
+                if tally.pause_is_due:
+                    company.pause(tally, chance)
+                elif strike_box and aim and aim[1] in SENDING and aim not in tally.box_struck:
+                    strike_box()
+                    tally.box_struck.add(aim)
+                else:
+                    company.kill_one(chance)
+                    tally.count(aim, migration.running())
+                meanwhile()
+            if code != -signal.SIGKILL and _was_the_last(code, migration, tally):
+                return
+            company.run_again(code)
+    finally:
+        company.dismiss()
+
+
+def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
+    tally.exits[code] += 1
+    if code not in (*FINISHED, 4) and (code != PAUSED or not tally.pauses):
+        raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
+    return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > PASSES)
+
+
+def _watch(company: Company, migration: Migration, tally: Tally, chance: random.Random, deadline: float) -> Cell | None:
+    """Returns when the run has ended, or when it is time to strike: some time after a phase began that is still to be
+    struck, which is then told."""
+    blow: float | None = time.monotonic() + chance.uniform(0.3, 1.5) if chance.random() < 0.1 else None
+    aim: Cell | None = None
+    while company.ended is None:
+        now = time.monotonic()
+        if now > deadline:
+            raise TimeoutError(f"the migration does not come to its end:\n{migration.last_words()}")
+        if blow is None and (aim := tally.aim(migration.running())):
+            blow = now + chance.choice((0.0, 0.02, 0.1, 0.4)) * chance.random()
+        if blow is not None and now >= blow:
+            break
+        time.sleep(migration.look_every_s)
+    return aim

@@ -1,0 +1,134 @@
+"""SIGTERM and Ctrl-C end any state within ten seconds; everything is kept, and the same command completes afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Scene, box, cloud
+from tests.cli.slow_proxy import Tampering
+
+STOPPED = "Stopped. Progress is saved"
+MOST_S = 10.0
+
+
+@pytest.fixture
+def source(scene: Scene) -> Iterator[Tampering]:
+    with cloud() as portal, box() as target, Tampering(portal.url).serving() as proxy:
+        scene.source, scene.target = proxy.webhook(portal.webhook()), target.webhook()
+        yield proxy
+
+
+@contextlib.contextmanager
+def started(scene: Scene, *command: str) -> Iterator[subprocess.Popen[str]]:
+    def heed() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = scene.process(*command, preexec_fn=heed, env=environment)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ended(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
+    """What it said, when it came to its end in time and with the right exit code."""
+    process.send_signal(how)
+    asked = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - asked < MOST_S
+    assert process.returncode == 4, err
+    assert STOPPED in out + err
+    assert "Traceback" not in err
+    return out + err
+
+
+def working(scene: Scene) -> bool:
+    """Whether the workers have begun."""
+    log = scene.folder / "b24migrate.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return any('"get"' in line and '"running"' in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("command", "slow", "how"),
+    [
+        pytest.param("doctor", "/", signal.SIGTERM, id="doctor"),
+        pytest.param("analyze", "/batch", signal.SIGINT, id="analyze"),
+        pytest.param("run", "/batch", signal.SIGTERM, id="reading"),
+        pytest.param("run", "", signal.SIGTERM, id="downloading"),
+    ],
+)
+def test_a_byte_a_second_holds_nobody(
+    scene: Scene, source: Tampering, command: str, slow: str, how: signal.Signals
+) -> None:
+    def slowly(path: str, body: bytes) -> bool:
+        if command == "run" and not working(scene):
+            return False  # the main thread still asks by itself
+        return slow in path if slow else not body  # a download has none
+
+    source.slow = slowly
+    with started(scene, command) as process:
+        assert source.trickles.wait(60)
+        time.sleep(0.5)
+        ended(process, how)
+    source.slow = lambda *_: False
+    assert scene.run(command).code in (0, 5)
+    if command == "run":
+        users = scene.run("status", "--json").json["entities"]["users"]
+        assert users["phases"]["verify"] == "done"
+        assert users["streams"]["users"]["retrieved"] == users["streams"]["users"]["import_ok"] > 0
+
+
+def test_an_upload_that_the_box_answers_slowly_is_ended_and_goes_on(scene: Scene) -> None:
+    with cloud() as portal, box() as target, Tampering(target.url).serving() as proxy:
+        scene.source, scene.target = portal.webhook(), proxy.webhook(target.webhook())
+        proxy.slow = lambda path, _: "import.files.put" in path
+        with started(scene, "run", "--json") as process:
+            assert proxy.trickles.wait(60)
+            time.sleep(0.5)
+            assert '"exit_code": 4' in ended(process)
+        proxy.slow = lambda *_: False
+        assert scene.run("run").code in (0, 5)
+
+
+@pytest.mark.parametrize("command", ["doctor", "run"])
+def test_a_pause_that_the_portal_asks_for_is_ended(scene: Scene, source: Tampering, command: str) -> None:
+    source.instead = b'{"error":"OPERATION_TIME_LIMIT","retry_after":1e18}'
+    with started(scene, command) as process:
+        assert source.trickles.wait(60)
+        time.sleep(1.0)
+        ended(process)
+
+
+def test_a_store_that_somebody_locks_is_not_waited_for(scene: Scene, source: Tampering, tmp_path: Path) -> None:
+    source.slow = lambda path, _: "/batch" in path
+    with started(scene, "run") as process:
+        assert source.trickles.wait(60)
+        locked = sqlite3.connect(tmp_path / "b24migrate.db", isolation_level=None, timeout=30)
+        with contextlib.closing(locked):
+            locked.execute("BEGIN IMMEDIATE")
+            source.over.set()  # workers come back from their calls and want to write
+            time.sleep(1.0)
+            ended(process)
+
+
+@pytest.mark.parametrize("command", [["worker"], ["status", "--watch"]])
+def test_waiting_for_work_is_ended_at_once(scene: Scene, source: Tampering, command: list[str]) -> None:
+    scene.run("doctor")
+    with started(scene, *command) as process:
+        time.sleep(4.0)
+        process.send_signal(signal.SIGTERM)
+        asked = time.monotonic()
+        process.communicate(timeout=60)
+        assert time.monotonic() - asked < MOST_S
+        assert process.returncode in (0, 4)

@@ -1,0 +1,117 @@
+"""Files: fetched, uploaded, tried again, and never a reason to lose anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.engine.world import TALK, World
+
+from b24migrate.model.events import FileMoved
+from b24sim.errors import RestError
+
+
+def attached(world: World) -> dict[str, list[str]]:
+    """The files of each message on the box."""
+    rows = world.imported("chat_messages").items()
+    return {key: row["fields"]["files"] for key, row in rows if row["fields"].get("files")}
+
+
+def test_every_file_arrives_with_its_bytes(talk: World) -> None:
+    files = talk.imported("files")
+    company = talk.cloud.portal.company
+    assert len(attached(talk)) == 6
+    for key, row in files.items():
+        if key.startswith("source:file:disk:"):
+            found = company.file(int(key.rpartition(":")[2]))
+            assert found is not None
+            assert row["fields"]["size"] == found[0].size
+    shas: dict[str, str] = dict(talk.sql("SELECT RowKey, json_extract(CAST(Payload AS TEXT), '$.sha256') FROM Files"))
+    assert {f"source:file:{key}": sha for key, sha in shas.items()} == {
+        key: row["fields"]["sha256"] for key, row in files.items()
+    }
+
+
+def test_a_download_that_fails_once_is_tried_again_before_anything_is_sent(small: World) -> None:
+    """The time of the next try may come before the end of the round that failed."""
+    small.strike_cloud({"method": "download", "kind": "500", "at": [1, 4, 6]})
+    assert small.run().exit_code == 0
+    assert {one["Status"] for one in small.records("Files").values()} == {"IMPORT_OK"}
+    assert len(attached(small)) == 6
+
+
+def test_a_slow_round_leaves_no_failed_download_behind(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = small.clock
+    told = small._saw
+
+    def slow(event: Any) -> None:
+        told(event)
+        if isinstance(event, FileMoved):
+            clock.sleep(5.0)
+
+    monkeypatch.setattr(small, "_saw", slow)
+    small.strike_cloud({"method": "download", "kind": "500", "at": [2]})
+    assert small.run().exit_code == 0
+    assert {one["Status"] for one in small.records("Files").values()} == {"IMPORT_OK"}
+
+
+def test_a_page_in_place_of_a_file_is_an_error_and_not_a_file(small: World) -> None:
+    small.strike_cloud({"method": "download", "kind": "html200"})
+    small.run()
+    assert small.imported("files") == {}
+    assert {one["LastErrorCode"] for one in small.records("Files").values()} == {"HTML_INSTEAD_OF_FILE"}
+    assert any("is not migrated" in note for note in small.entity("chats").notes)
+    assert {one["Status"] for one in small.records("ChatMessages").values()} == {"IMPORT_OK"}
+    assert not small.entity("chats").verified
+
+
+def test_a_file_that_comes_with_a_retry_reaches_its_record(small: World) -> None:
+    small.strike_cloud({"method": "download", "kind": "html200"})
+    small.run()
+    assert attached(small) == {}
+    small.strike_cloud()
+    small.retry()
+    assert len(attached(small)) == 6
+    photos = [row for row in small.imported("users").values() if row["fields"].get("PERSONAL_PHOTO")]
+    assert len(photos) == sum(key.startswith("user:") for key in small.records("Files"))
+    assert small.run().exit_code == 0
+    assert all(small.entity(name).verified for name in TALK)
+    assert {created for created, _ in small.effects().values()} == {1}
+
+
+def test_an_outage_of_the_source_uses_no_try_of_a_download(small: World) -> None:
+    small.strike_cloud(
+        {"method": "download", "kind": "502html", "count": 3},
+        {"method": "server.time", "kind": "502html", "count": 4},
+    )
+    assert small.run().exit_code == 0
+    assert {one["Attempts"] for one in small.records("Files").values()} == {1}
+
+
+def test_a_file_the_target_chokes_on_takes_no_other_down(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    portal = small.box.portal
+    swallow = portal._import
+    poison = "source:file:disk:"
+    chosen: list[str] = []
+
+    def choke(name: str, body: Mapping[str, Any], *size: Any) -> Any:
+        key = str(body.get("key") or "")
+        if key.startswith(poison) and (not chosen or key == chosen[0]):
+            chosen[:] = [key]
+            raise RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
+        return swallow(name, body, *size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(portal, "_import", choke)
+    small.run()
+    failed = {f"source:file:{key}" for key, one in small.records("Files").items() if one["Status"] != "IMPORT_OK"}
+    assert failed == set(chosen)
+    assert {one["Attempts"] for key, one in small.records("Files").items() if f"source:file:{key}" in failed} == {3}
+    assert len(attached(small)) == 5
+    assert [name for name in TALK if not small.entity(name).verified] == ["chats"]
+
+
+def test_a_limit_on_links_loses_no_file(small: World) -> None:
+    small.strike_cloud({"method": "disk.file.get", "kind": "operating_limit", "count": 40})
+    assert small.run().exit_code == 0
+    assert len(attached(small)) == 6

@@ -1,0 +1,56 @@
+"""verify asks the source again: what counts is what it says now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine.world import World
+
+from b24migrate.engine.run import RunResult
+
+
+def verify_everything(made: World) -> RunResult:
+    with made.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
+        return app.runner.run(app.chosen(), ("verify",), tick=made.leap())
+
+
+def findings(made: World) -> list[tuple[Any, ...]]:
+    return made.sql("SELECT Stream, Fate, SourceId, Field, Expected FROM Findings ORDER BY RowKey")
+
+
+def test_everything_is_as_the_source_says(talk: World) -> None:
+    assert verify_everything(talk).exit_code == 0
+    assert findings(talk) == []
+
+
+def test_records_that_the_box_lost_are_named(talk: World) -> None:
+    """All of them, also those that are not in the sample."""
+    lost = sorted(talk.records("ChatMessages"))[3:5]
+    keys = [f"source:chat:msg:{one.rpartition(':')[2]}" for one in lost]
+    talk.box.portal.imports.handle("import.chats.delete", {"stream": "chat_messages", "keys": keys})
+    with talk.app(run={"verify_sample": 0}) as app:
+        assert app.runner.run(app.chosen(), ("verify",), tick=talk.leap()).exit_code == 5
+    named = [(stream, fate, number) for stream, fate, number, _, _ in findings(talk) if number != "*"]
+    assert sorted(named) == [("chat_messages", "missing", one) for one in lost]
+    assert not talk.entity("chats").verified
+
+
+@pytest.mark.parametrize("place", [2, -1])
+def test_a_message_that_was_edited_after_it_was_read_differs(talk: World, place: int) -> None:
+    chat = max(talk.cloud.portal.company.chats.values(), key=len)
+    number = chat.id_at(range(len(chat))[place])
+    talk.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
+    assert verify_everything(talk).exit_code == 5
+    found = [one for one in findings(talk) if one[3] == "text"]
+    assert found == [("chat_messages", "differs", f"{chat.id}:{number}", "text", "Исправлено")]
+    assert not talk.entity("chats").verified
+    assert talk.run().exit_code == 0
+
+
+def test_a_group_that_was_renamed_after_it_was_read_differs(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    talk.change("groups", id=group, fields={"NAME": "Переименована"})
+    assert verify_everything(talk).exit_code == 5
+    assert ("groups", "differs", str(group), "NAME", "Переименована") in findings(talk)

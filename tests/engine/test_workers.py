@@ -1,0 +1,238 @@
+"""Several processes on one store: each job is done once, by whoever comes first."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from tests.chaos.kills import Migration, end
+from tests.chaos.store_reader import SqlitePeek
+from tests.engine.world import TALK, World, small, world
+
+from b24migrate.cli.worker import help_with
+from b24migrate.engine import conductor, gates, plan
+from b24migrate.engine import job_owner as owners_module
+from b24migrate.engine import worker as crew_module
+from b24migrate.engine.job_owner import host_id
+from b24migrate.engine.jobs import perform
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.stages import Stage, stages
+from b24migrate.engine.state import States
+from b24migrate.engine.worker import WorkerPool, collect_seldom
+from b24migrate.model.events import PhaseChanged
+from b24migrate.model.records import Job
+from b24migrate.ports import PAGE_LOG, Register, RegisterRow
+
+
+def migration(made: World) -> Migration:
+    with made.app():  # writes the configuration and makes the store
+        pass
+    return Migration(made.folder, made.folder / "b24migrate.toml", 1.0, SqlitePeek(made.folder / "b24migrate.db"))
+
+
+def owners(made: World) -> set[str]:
+    """The processes that hold a job at this moment."""
+    return {owner.rpartition(":")[0] for (owner,) in made.sql("SELECT Owner FROM Jobs WHERE Owner IS NOT NULL")}
+
+
+@pytest.mark.slow
+def test_two_processes_share_one_run(tmp_path: Path) -> None:
+    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
+        made.box.portal.latency_s = 0.05
+        commands = migration(made)
+        runner, worker = commands.start("run"), commands.start("worker")
+        seen: set[str] = set()
+        try:
+            while runner.poll() is None:
+                seen |= owners(made)
+            assert runner.returncode == 0, commands.last_words()
+        finally:
+            end(runner)
+            end(worker)
+        assert len(seen) == 2
+        assert {created for created, _ in made.effects().values()} == {1}
+        assert made.box.portal.imports.order_violations == 0
+        status = json.loads(commands.output("status", "--json"))
+        assert all(status["entities"][name]["verified"] for name in TALK)
+
+
+@pytest.mark.slow
+def test_a_worker_that_was_killed_leaves_its_jobs_to_the_others(tmp_path: Path) -> None:
+    with world(tmp_path, latency_s=0.05) as made:
+        made.box.portal.latency_s = 0.05
+        commands = migration(made)
+        runner = commands.start("run")
+        try:
+            while not owners(made):
+                assert runner.poll() is None, commands.last_words()
+        finally:
+            end(runner)
+        assert commands.finish("run") == 0, commands.last_words()
+        assert {created for created, _ in made.effects().values()} == {1}
+        assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
+
+
+def test_no_more_calls_are_under_way_than_the_configuration_says(tmp_path: Path) -> None:
+    """Although there is a hand more, which prepares the next one."""
+    with world(tmp_path, small()) as made:
+        assert made.run(run={"workers": 1}).exit_code == 0
+        assert made.box.portal.stats.peak_in_flight == 1
+        assert made.cloud.portal.stats.peak_in_flight == 1
+
+
+def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun anew, it would read everything twice, and what was logged meanwhile would be lost."""
+    unmet = gates.find_unmet
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(gates, "find_unmet", unmet)
+        other.step()
+        app.context.store.write(PAGE_LOG, [RegisterRow("users:1", {})])
+        return unmet(*args, **options)
+
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        one, other = app.runner.conductor(run), app.runner.conductor(run)
+        monkeypatch.setattr(gates, "find_unmet", slowly)
+        one.step()
+        state = States(app.context.store).read("users")
+        assert (state.pass_no, state.phase("get").seeded) == (1, True)
+        assert app.context.store.count(PAGE_LOG, "users:") == 1
+        told = [event.state for event in made.events if isinstance(event, PhaseChanged)]
+        assert told.count("running") == 1
+
+
+def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has_done_them(tmp_path: Path) -> None:
+    """Two conduct; while one looks through a long table the other does all there is to do."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        one, other = app.runner.conductor(run), app.runner.conductor(run)
+        context = app.runner.join(run)
+
+        def all_is_done() -> None:
+            other.step()
+            while lease := app.context.queue.claim("o", now=app.context.clock.now(), lease_s=90):
+                perform(context, lease)
+            other.step()
+
+        def slowly(*args: Any) -> list[Stage]:
+            first, *others = stages(*args)
+
+            def seed(context: RunContext, scope: str) -> list[Job]:
+                jobs = first.seed(context, scope)
+                patch.undo()
+                all_is_done()
+                return list(jobs)
+
+            return [first._replace(seed=seed), *others]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(conductor, "stages", slowly)
+            one.step()
+        assert "forget" not in [waiting.job.kind for waiting in app.context.queue.jobs()]
+
+
+def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) -> None:
+    """The phases are begun by the plan that is current, and by no other."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        old = app.runner.begin(["users", "groups"])
+        conductor_of_old = app.runner.conductor(old)
+        with made.app() as elsewhere:
+            elsewhere.runner.begin(["users"], ("get",))
+        with pytest.raises(plan.Replaced):
+            conductor_of_old.step()
+        assert States(app.context.store).read("users").phase("get").state == "pending"
+        help_with(app, old)  # returns, to look for another run
+
+
+def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a long table that is far away it may take minutes; a lease that ends counts as the death of a worker."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        conducting = app.runner.conductor(run)
+        kept = Event()
+        crew = WorkerPool(app.runner.join(run), conducting, 1)
+        monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
+        monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
+        monkeypatch.setattr(crew, "_work", lambda _: None)
+        monkeypatch.setattr(crew, "_renew_leases", kept.set)
+        meanwhile: list[bool] = []
+
+        def step() -> bool:
+            if not begun.is_set():
+                begun.set()
+                return False
+            kept.clear()
+            meanwhile.append(kept.wait(60))
+            return True
+
+        begun = Event()
+        monkeypatch.setattr(conducting, "step", step)
+        crew.work_until_done(tick_s=0.01)
+        assert meanwhile == [True]
+
+
+def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process ids say nothing here: its jobs are not those of the dead, however many machines are called `worker`."""
+    here = host_id()
+    boot = tmp_path / "boot_id"
+    boot.write_text("ffffffff-0000-0000-0000-000000000000")
+    monkeypatch.setattr(owners_module, "_BOOT", boot)
+    there = host_id.__wrapped__()
+    assert there.partition("-")[0] == here.partition("-")[0]
+    assert there != here
+    with world(tmp_path, small()) as made, made.app() as app:
+        app.context.queue.put([Job("users-get", "read", {"n": number}) for number in range(2)])
+        nobody = 2**22 + 1  # no system has so many processes
+        claim = partial(app.context.queue.claim, now=app.context.clock.now(), lease_s=90)
+        assert claim(f"{here}:{nobody}:0")
+        assert claim(f"{there}:{nobody}:0")
+        WorkerPool(app.context, conductor.Conductor(app.context, plan.Plan(()), coverage=1.0), 1).work_until_done()
+        assert [waiting.held for waiting in app.context.queue.jobs()] == [False, True]
+
+
+def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most stages of a small migration have nothing to do, and cost nothing."""
+    written: Counter[str] = Counter()
+
+    with world(tmp_path) as made, made.app() as app:
+        store, queue = app.context.store, app.context.queue
+        swap, put = store.swap, queue.put
+
+        def swapped(register: Register, row: RegisterRow) -> bool:
+            written[register.name] += 1
+            return swap(register, row)
+
+        def putting(jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
+            written["put"] += visible_at is None
+            put(jobs, visible_at=visible_at)
+
+        run = app.runner.begin(app.chosen())
+        monkeypatch.setattr(store, "swap", swapped)
+        monkeypatch.setattr(queue, "put", putting)
+        app.runner.worker_pool(run).work_until_done(tick=made.leap())
+    phases = len(run.plan.entities) * len(conductor.all_steps(run.plan.phases))
+    assert written["put"] > 0
+    assert written["EntitiesState"] <= written["put"] + 2 * phases
+
+
+def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
+    """Garbage that is frozen is never collected: memory would grow with every run of a process."""
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with collect_seldom():
+        assert gc.get_freeze_count() <= frozen  # other threads may let go of some
+    gc.unfreeze()
+    with collect_seldom():
+        assert gc.get_freeze_count()
+    assert not gc.get_freeze_count()
