@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.stores.azure.answering import Answer, rows, with_these
+from tests.stores.azure.scripted_service import Answer, rows, with_these
 
 from b24migrate.stores.azure.jobtable import JobTable
 
