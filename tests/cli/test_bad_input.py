@@ -236,8 +236,6 @@ def test_help_comes_at_once_because_nothing_heavy_is_loaded_for_it() -> None:
     script = f"""
 import sys
 from b24migrate import cli
-from b24migrate.engine.phases import context as work_of_phases
-from b24migrate.engine.phases.context import Follow, Work
 code = cli.execute(["--help"])
 loaded = [name for name in {HEAVY!r} if name in sys.modules]
 sys.exit(f"loaded: {{loaded}}" if loaded else code)

@@ -113,7 +113,7 @@ def test_failed_records_are_explained_and_can_be_tried_again(scene: Scene) -> No
         assert "groups: 1 failed" in said.out
         listed = scene.run("errors")
         assert "VALIDATION" in listed.out
-        assert "→" in listed.out
+        assert "Fix  " in listed.out
         cause = next(one for one in scene.run("errors", "--json").json["errors"] if one["place"] == "groups")
         assert (cause["code"], cause["count"]) == ("VALIDATION", 1)
         assert cause["fix"]

@@ -102,7 +102,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(missing: str, m
 WATCHED = """
 import sys, threading
 from b24migrate.monitor import telemetry
-with telemetry.sent(list, sys.argv[1], print):
+with telemetry.send_metrics(list, sys.argv[1], print):
     print(*(thread.name for thread in threading.enumerate()))
 """
 
