@@ -56,15 +56,15 @@ final class InstallTest extends KernelCase
     {
         return [
             'no rest' => [
-                ['rest' => 'missing'], 'upload', 'The module needs the module rest, which is not installed here.',
+                ['rest' => 'missing'], 'upload', 'The module requires the module rest. Install it.',
             ],
             'an old CRM' => [
                 ['crm' => '21.500.0'], 'upload',
-                'The module needs crm 24.0.0 or newer, and this is crm 21.500.0: update the box.',
+                'The module requires crm 24.0.0 or newer. This box has crm 21.500.0: update it.',
             ],
             'no folder for uploads' => [
                 [], 'nowhere', 'The web server cannot write to ' . sys_get_temp_dir()
-                    . '/b24migrate-fake-root/nowhere: give it the right to.',
+                    . '/b24migrate-fake-root/nowhere. Give it write permission.',
             ],
         ];
     }
