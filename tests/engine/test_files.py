@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 from tests.engine.world import TALK, World
 
+from b24migrate.engine import jobs
+from b24migrate.engine.phases.context import Follow, RunContext
+from b24migrate.engine.phases.file_access import remember_downloaded
 from b24migrate.model.events import FileMoved
+from b24migrate.model.records import Job
+from b24migrate.model.streams import FileRef
 from b24sim.errors import RestError
 
 
@@ -115,3 +120,36 @@ def test_a_limit_on_links_loses_no_file(small: World) -> None:
     small.strike_cloud({"method": "disk.file.get", "kind": "operating_limit", "count": 40})
     assert small.run().exit_code == 0
     assert len(attached(small)) == 6
+
+
+def test_what_must_not_go_without_its_files_does_not(small: World) -> None:
+    small.strike_cloud({"method": "download", "kind": "html200"})
+    assert small.run(mapping={"policy": {"chat_messages.files": "require"}}).exit_code == 5
+    failed = [row for row in small.records("ChatMessages").values() if row["LastErrorCode"] == "FILE_MISSING"]
+    assert {row["Status"] for row in failed} == {"IMPORT_ERR"}
+    assert len(failed) == 6
+
+
+def test_files_of_a_lane_are_fetched_one_after_the_other_in_one_job(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[Job] = []
+    fetch = jobs.PERFORMERS["fetch"]
+
+    def counted(context: RunContext, job: Job) -> Follow:
+        done.append(job)
+        return fetch(context, job)
+
+    monkeypatch.setitem(jobs.PERFORMERS, "fetch", counted)
+    assert small.run().exit_code == 0
+    assert len(done) < len(small.records("Files"))
+
+
+def test_the_smallest_of_what_came_prove_that_files_can_be_had(small: World) -> None:
+    """Of different places, where there are."""
+    sizes = {"a": 9, "b": 2, "c": 7, "d": 4, "e": 3}
+    with small.app() as app:
+        for one, size in sizes.items():
+            remember_downloaded(app.context, FileRef("disk", one, place="x" if one in "de" else one), size)
+        known = app.context.memory.downloaded["disk"]
+    assert [(one.id, one.size) for one in known] == [("b", 2), ("e", 3), ("c", 7)]

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.test_odd_values import altering
 from tests.engine.world import World, world
 
+from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, Halted
 from b24sim.company.chats import Chat
 from b24sim.company.messages import Correspondence
@@ -107,6 +109,7 @@ def test_a_target_that_does_not_serve_an_entity_blocks_that_entity_only(small: W
     ended = small.run()
     assert ended.exit_code == 3
     assert "auth.target.import.chats" in ended.message
+    assert "(it serves: users, groups)" in ended.message
     assert small.entity("groups").verified
     assert small.imported("chats") == {}
 
@@ -117,8 +120,17 @@ def test_a_wrong_secret_is_a_gate(small: World) -> None:
     small.cloud.portal._secrets[1] = "changed-since"
     with pytest.raises(GateUnmet) as stopped, small.app(source={"webhook": broken}) as app:
         app.runner.run(app.chosen())
-    assert stopped.value.exit_code == 3
+    assert (stopped.value.exit_code, stopped.value.code) == (3, "INVALID_CREDENTIALS")
     assert "another" not in str(stopped.value)
+
+
+@pytest.mark.parametrize("said", ["soon", "2026-11-16T12:00:00", None])
+def test_a_portal_whose_clock_tells_no_time_is_told(small: World, said: str | None) -> None:
+    altering(small, "server.time", lambda _: said)
+    with small.app() as app:
+        checks = app.runner.examine(app.catalog.entities).checks
+    (clock,) = [one for one in checks if one.name == say("doctor.name.clock")]
+    assert (clock.ok, clock.message) == (False, say("doctor.no_time"))
 
 
 def test_a_portal_that_does_not_answer_is_no_gate(small: World) -> None:

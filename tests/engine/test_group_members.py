@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.engine.skipped_records import closes
-from tests.engine.world import World, world
+from tests.engine.world import World, small, world
 
 from b24migrate.entities.groups.streams import UNLISTED, dismissed_members
 from b24migrate.model.streams import SourceRecord
@@ -62,13 +63,15 @@ def test_members_that_no_method_lists_are_counted_as_impossible(tmp_path: Path) 
         assert made.entity("groups").verified
 
 
-def test_a_member_who_left_meanwhile_is_nobody_to_miss(small: World) -> None:
+@pytest.mark.parametrize("granted", [True, False])
+@pytest.mark.parametrize("secret", [False, True])
+def test_a_member_who_left_meanwhile_is_nobody_to_miss(tmp_path: Path, secret: bool, granted: bool) -> None:
     """The group's count was read before the list of its members."""
-    company = small.cloud.portal.company
-    group = next(one for one in company.groups_by_id.values() if all(map(company.is_active, one.roles)))
-    listed = {str(user) for user in group.roles}
-    before = SourceRecord(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
-    with small.app() as app:
-        for granted in (True, False):
-            told = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _, yes=granted: yes)  # type: ignore[misc]
-            assert (told.rows, told.aside) == ([], [])
+    with world(tmp_path, small(groups=6)) as made, made.app() as app:
+        company = made.cloud.portal.company
+        groups = [one for one in company.groups_by_id.values() if one.secret == secret]
+        group = next(one for one in groups if all(map(company.is_active, one.roles)))
+        listed = {str(user) for user in group.roles}
+        before = SourceRecord(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
+        told = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _: granted)
+        assert (told.rows, told.aside) == ([], [])

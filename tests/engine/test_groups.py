@@ -27,3 +27,6 @@ def test_a_secret_group_arrives_although_the_administrator_is_not_in_it(tmp_path
         made.settings["run"]["entities"] = ["users", "groups"]
         assert verify_everything(made).exit_code == 0
         assert findings(made) == []
+        made.change("groups", id=secret.id, fields={"NAME": "Переименована"})
+        assert verify_everything(made).exit_code == 5
+        assert ("groups", "differs", str(secret.id), "NAME", "Переименована") in findings(made)

@@ -145,3 +145,13 @@ def test_a_moment_that_nobody_understands_stops_no_migration(small: World) -> No
         alien = {**row.values, "More": {**row.values["More"], "mood": "fine"}}
         app.context.store.write(HISTORY, [RegisterRow(moment_key(small.clock.now()), alien)])
         assert app.runner.run(["users"], tick=small.leap()).exit_code == 0
+
+
+def test_a_run_says_in_its_own_row_too_how_it_ended(app: App) -> None:
+    store, clock = app.context.store, app.context.clock
+    run = plan.current(store)
+    assert run is not None
+    plan.end(store, clock, run, complete=True, exit_code=5, message="some differ")
+    (own,) = plan.all_runs(store)
+    assert own == plan.current(store)
+    assert (own.state, own.exit_code, own.message) == (plan.ENDED, 5, "some differ")

@@ -6,6 +6,8 @@ from typing import Any
 
 from tests.engine.world import World
 
+from b24migrate.engine.state import States
+
 
 def first_message(world: World) -> tuple[str, str]:
     """One of user 1 that carries nothing."""
@@ -82,3 +84,18 @@ def test_what_appears_later_is_fetched_by_the_next_run(talk: World) -> None:
     news = {f"source:users:{user}", f"source:groups:{group}", f"source:chat:msg:{message}"}
     assert after.keys() - before.keys() == news | {f"source:group_members:{group}:{user}"}
     assert {key: after[key] for key in before} == before
+
+
+def test_of_all_that_was_counted_one_is_the_latest(talk: World) -> None:
+    talk.clock.sleep(60)
+    assert talk.run("users").exit_code == 0
+    counted = talk.sql("SELECT count(*), sum(IsLatest), max(IsLatest) FROM SourceInventory WHERE Stream = 'users'")
+    assert counted == [(2, 1, 1)]
+
+
+def test_how_a_stream_was_read_is_kept_as_earlier_versions_wrote_it(talk: World) -> None:
+    """Where it is spelled otherwise, all is read again."""
+    with talk.app() as app:
+        kept = States(app.context.store).read("chats").counts["readings"]
+    assert kept["chats"] == "im.recent.list"
+    assert kept["chat_messages"] == "im.dialog.messages.get down"

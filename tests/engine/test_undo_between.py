@@ -54,6 +54,32 @@ def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, na
     assert on_the_box(talk) == there
 
 
+def test_what_is_sent_while_taking_back_names_the_run(talk: World) -> None:
+    """Heads of departments are taken out of them first."""
+    with talk.app() as app:
+        run, send = plan.current(app.context.store), app.context.target.send
+        named: list[str] = []
+
+        def sent(*args: Any, run: str) -> Any:
+            named.append(run)
+            return send(*args, run=run)
+
+        app.context.target.send = sent  # type: ignore[method-assign, assignment]
+        take_with(app)
+        assert run is not None
+        assert set(named) == {run.id}
+
+
+def test_only_one_takes_back_at_a_time(talk: World) -> None:
+    with talk.app() as app:
+        one, other = (undo_lock.UndoLock(app.context.store, talk.clock) for _ in range(2))
+        one.begin()
+        with pytest.raises(Halted):
+            other.begin()
+        one.leave(settled=True)
+        other.begin()
+
+
 def any_call(*_: Any) -> bool:
     return True
 

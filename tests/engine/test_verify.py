@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.engine.test_odd_values import altering
 from tests.engine.world import World
 
+from b24migrate.engine.phases.comparison import is_same
+from b24migrate.engine.phases.read import SLOWLY
+from b24migrate.engine.phases.verify import sample
 from b24migrate.engine.run import RunResult
+from b24migrate.model.records import Job
 
 
 def verify_everything(made: World) -> RunResult:
@@ -49,8 +56,53 @@ def test_a_message_that_was_edited_after_it_was_read_differs(talk: World, place:
     assert talk.run().exit_code == 0
 
 
-def test_a_group_that_was_renamed_after_it_was_read_differs(talk: World) -> None:
+@pytest.mark.parametrize(
+    "verify", [verify_everything, lambda made: made.run(phases=("verify",))], ids=["all", "sample"]
+)
+def test_a_group_that_was_renamed_after_it_was_read_differs(talk: World, verify: Callable[[World], RunResult]) -> None:
     group = talk.cloud.portal.company.groups.ids[0]
     talk.change("groups", id=group, fields={"NAME": "Переименована"})
-    assert verify_everything(talk).exit_code == 5
+    assert verify(talk).exit_code == 5
     assert ("groups", "differs", str(group), "NAME", "Переименована") in findings(talk)
+
+
+def test_a_record_of_which_the_source_says_something_odd_by_now_differs(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+
+    def odd(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row | {"NAME": {"odd": [1]}} if row["ID"] == str(group) else row for row in rows]
+
+    altering(talk, "sonet_group.get", odd)
+    assert verify_everything(talk).exit_code == 5
+    found = talk.sql("SELECT Fate, SourceId, Field, Note FROM Findings WHERE Stream = 'groups' AND SourceId <> '*'")
+    ((fate, number, field, note),) = found
+    assert (fate, number, field) == ("differs", str(group), "")
+    assert "NAME" in note
+
+
+def test_a_sample_goes_on_where_it_was_interrupted(talk: World) -> None:
+    """Whoever has to leave compares a part first: otherwise nobody would ever get any further."""
+    with talk.app(run={"verify_sample": 25}) as app:
+        context = replace(app.context, run="r", leaving=lambda: True)
+        job = Job("chats-verify", "sample", {"stream": "chat_messages", SLOWLY: 10})
+        for done in (10, 20):
+            (follow,) = sample(context, job)
+            assert isinstance(follow, Job)
+            assert follow.args["done"] == done
+            job = follow
+        assert sample(context, job) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        (None, "", True),
+        ([], None, True),
+        ("", "x", False),
+        ("x", None, False),
+        ([1, 2], ["2", "1"], True),
+        (0, "", False),
+    ],
+)
+def test_empty_is_empty_in_any_spelling_and_nothing_else_is(expected: Any, actual: Any, same: bool) -> None:
+    assert is_same(expected, actual, unordered=True) is same

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -30,6 +31,8 @@ from b24migrate.engine.worker import WorkerPool, collect_seldom
 from b24migrate.model.events import PhaseChanged
 from b24migrate.model.records import Job
 from b24migrate.ports import PAGE_LOG, Register, RegisterRow
+
+NOBODY = 2**22 + 1  # no system has so many processes
 
 
 def migration(made: World) -> Migration:
@@ -153,6 +156,25 @@ def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) 
         help_with(app, old)  # returns, to look for another run
 
 
+def test_whoever_helps_knows_what_the_source_was_asked_at_the_beginning(tmp_path: Path) -> None:
+    with world(tmp_path, small()) as made, made.app() as app, made.app() as elsewhere:
+        run = app.runner.begin(app.chosen())
+        assert elsewhere.context.source.habits == {}
+        elsewhere.runner.join(run)
+        assert elsewhere.context.source.habits == app.context.source.habits != {}
+
+
+def test_who_works_on_a_run_leaves_when_it_is_paused_also_where_nothing_can_begin(tmp_path: Path) -> None:
+    with world(tmp_path, small()) as made, made.app() as app:
+        conducting = app.runner.conductor(app.runner.begin(["users"], ("get",)))
+        assert not conducting.step()
+        plan.pause(app.context.store, app.context.clock)
+        with pytest.raises(plan.Paused):
+            conducting.step()
+        with pytest.raises(plan.Paused):
+            conducting.step("users-get")
+
+
 def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a long table that is far away it may take minutes; a lease that ends counts as the death of a worker."""
     with world(tmp_path, small()) as made, made.app() as app:
@@ -180,6 +202,75 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
         assert meanwhile == [True]
 
 
+def test_the_jobs_of_one_that_is_killed_meanwhile_come_back_before_their_leases_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        conducting = app.runner.conductor(run)
+        assert not conducting.step()
+        step = conducting.step
+
+        def after_a_death(scope: str = "") -> bool:
+            if not dead:
+                dead.append(
+                    app.context.queue.claim(f"{host_id()}:{NOBODY}:0", now=app.context.clock.now(), lease_s=9e9)
+                )
+            return step(scope)
+
+        def tick() -> None:
+            assert time.monotonic() < latest, "the job did not come back"
+            leap()
+
+        dead, leap, latest = list[object](), made.leap(), time.monotonic() + 30
+        monkeypatch.setattr(conducting, "step", after_a_death)
+        WorkerPool(app.runner.join(run), conducting, 1).work_until_done(tick=tick, tick_s=0.01)
+        assert dead[0] is not None
+        assert app.context.queue.jobs() == []
+
+
+@pytest.mark.parametrize(("look_s", "over"), [(9e9, False), (0.0, True)])
+def test_the_store_is_asked_about_a_pause_now_and_then_and_not_when_all_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look_s: float, over: bool
+) -> None:
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        crew = WorkerPool(app.runner.join(run), app.runner.conductor(run), 1)
+        beats, asked = list[None](), list[Any]()
+
+        def beat() -> None:
+            beats.append(None)
+            if len(beats) == 3:
+                crew._left.set()
+
+        monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
+        monkeypatch.setattr(crew_module, "LOOK_S", look_s)
+        monkeypatch.setattr(crew_module, "find_dismissal", lambda *args: asked.append(args))
+        monkeypatch.setattr(crew, "_renew_leases", beat)
+        if over:
+            crew._over.set()
+        crew._keep_alive(0.001)
+        assert (len(beats), asked) == (3, [])
+
+
+def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path) -> None:
+    """And jobs are only put where there is something to do."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(app.chosen())
+        conducting, context = app.runner.conductor(run), app.runner.join(run)
+        done: Counter[str] = Counter()
+        while not conducting.step():
+            put, states = conducting.put, made.sql("SELECT * FROM EntitiesState")
+            assert not conducting.step()
+            assert (conducting.put, made.sql("SELECT * FROM EntitiesState")) == (put, states)
+            while lease := app.context.queue.claim("o", now=made.clock.now() + timedelta(days=1), lease_s=90):
+                perform(context, lease)
+                done[f"{lease.job.kind} {lease.job.args.get('stream')}"] += 1
+        assert done["send users"] == done["send groups"] == 2
+        assert made.entity("chats").verified
+
+
 def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process ids say nothing here: its jobs are not those of the dead, however many machines are called `worker`."""
     here = host_id()
@@ -191,10 +282,9 @@ def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch
     assert there != here
     with world(tmp_path, small()) as made, made.app() as app:
         app.context.queue.put([Job("users-get", "read", {"n": number}) for number in range(2)])
-        nobody = 2**22 + 1  # no system has so many processes
         claim = partial(app.context.queue.claim, now=app.context.clock.now(), lease_s=90)
-        assert claim(f"{here}:{nobody}:0")
-        assert claim(f"{there}:{nobody}:0")
+        assert claim(f"{here}:{NOBODY}:0")
+        assert claim(f"{there}:{NOBODY}:0")
         WorkerPool(app.context, conductor.Conductor(app.context, plan.Plan(()), coverage=1.0), 1).work_until_done()
         assert [waiting.held for waiting in app.context.queue.jobs()] == [False, True]
 

@@ -86,13 +86,10 @@ class States:
         }
         return self._store.swap(ENTITIES_STATE, RegisterRow(state.name, values, state.version))
 
-    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
+    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> None:
         """Applies the change to whatever the state is by now."""
-        while True:
-            before = self.read(entity)
-            after = how(before)
-            if self.swap(after):
-                return after
+        while not self.swap(how(self.read(entity))):
+            pass
 
 
 class AllStates(States):
@@ -129,9 +126,9 @@ class AllStates(States):
         self._written.add(state.name)
         return super().swap(state)
 
-    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
+    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> None:
         self._written.add(entity)
-        return super().change(entity, how)
+        super().change(entity, how)
 
     def is_still(self, state: EntityState) -> bool:
         """Whether nobody has changed it since; the store is asked."""
