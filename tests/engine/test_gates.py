@@ -200,3 +200,19 @@ def test_one_chat_that_cannot_be_read_does_not_stop_the_others(small: World, mon
     filled = {str(chat.id) for chat in small.cloud.portal.company.chats.values() if len(chat)}
     assert staged == filled - {str(bad.id)}
     assert small.run().exit_code == 0
+
+
+def test_a_chat_whose_messages_are_refused_is_counted_with_the_messages(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = max(small.cloud.portal.company.chats.values(), key=len)
+    page = Correspondence.page
+
+    def refused(correspondence: Correspondence, chat: Chat, places: range) -> Any:
+        if chat is bad:
+            raise RestError("ACCESS_ERROR", "You do not have access to the specified dialog", 403)
+        return page(correspondence, chat, places)
+
+    monkeypatch.setattr(Correspondence, "page", refused)
+    small.run()
+    assert (f"impossible:chat_messages:{bad.id}",) in small.sql("SELECT RowKey FROM SetAside")

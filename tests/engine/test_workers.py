@@ -230,6 +230,26 @@ def test_the_jobs_of_one_that_is_killed_meanwhile_come_back_before_their_leases_
         assert app.context.queue.jobs() == []
 
 
+def test_a_run_does_not_go_on_without_its_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody would keep its leases."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    def tick() -> None:
+        assert time.monotonic() < latest, "it goes on"
+
+    latest = time.monotonic() + 30
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        crew = WorkerPool(app.runner.join(run), app.runner.conductor(run), 1)
+        monkeypatch.setattr(crew_module, "LOOK_S", 0.0)
+        monkeypatch.setattr(crew_module, "find_dismissal", broken)
+        monkeypatch.setattr(crew, "_work", lambda _: None)
+        with pytest.raises(ZeroDivisionError):
+            crew.work_until_done(tick=tick, tick_s=0.01)
+
+
 @pytest.mark.parametrize(("look_s", "over"), [(9e9, False), (0.0, True)])
 def test_the_store_is_asked_about_a_pause_now_and_then_and_not_when_all_leave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look_s: float, over: bool
