@@ -25,7 +25,7 @@ from b24migrate.engine import worker as crew_module
 from b24migrate.engine.job_owner import host_id
 from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.stages import Stage, stages
+from b24migrate.engine.stages import Stage, send_stage, stages
 from b24migrate.engine.state import States
 from b24migrate.engine.worker import WorkerPool, collect_seldom
 from b24migrate.model.events import PhaseChanged
@@ -289,6 +289,15 @@ def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path) -> None:
                 done[f"{lease.job.kind} {lease.job.args.get('stream')}"] += 1
         assert done["send users"] == done["send groups"] == 2
         assert made.entity("chats").verified
+
+
+def test_after_the_final_pass_a_stage_is_over_whatever_is_left(tmp_path: Path) -> None:
+    with world(tmp_path, small()) as made:
+        assert made.run("users", phases=("get",)).exit_code == 0
+        with made.app() as app:
+            again = send_stage(app.context.streams["users"]).again
+            assert again(app.context, "users-set", {})[0]
+            assert again(app.context, "users-set", {"final": True}) == ([], {})
 
 
 def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
