@@ -3,10 +3,10 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes now and then
-.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos fuzz mutants lock clean
+.PHONY: help setup azurite chromium php functions read ready demo demo-azure test check errors bench chaos fuzz mutants lock clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## the virtual environment beside the project
 	@scripts/setup
@@ -30,6 +30,9 @@ ready: setup azurite chromium php functions read
 
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
+
+demo-azure: setup azurite ## the same demo on the Azure store: Azurite and two workers
+	@$(PY) scripts/demo_azure.py
 
 test: ## all tests
 	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core

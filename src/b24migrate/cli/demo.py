@@ -30,6 +30,7 @@ def demo(
     deals: Annotated[int, typer.Option(min=0)] = 150,
     keep: Annotated[bool, typer.Option("--keep")] = False,
     serve: Annotated[bool, typer.Option("--serve")] = False,
+    store: Annotated[str, typer.Option(metavar="URL")] = "",
 ) -> None:
     """Migrate between two simulated portals on this machine."""
     from b24migrate.cli.demo_portals import configuration, portals, prepared, refuse_without_simulator
@@ -50,7 +51,7 @@ def demo(
         cloud, box = stack.enter_context(portals([*company, "--webhooks", SPEAKERS]))
         session.config = folder / "b24migrate.toml"
         with open_private(session.config, "x", encoding="utf-8") as out:
-            out.write(configuration(cloud, box))
+            out.write(configuration(cloud, box, *([store] if store else [])))
         session.environ = {}
         stack.enter_context(beside(session))
         code = conduct(session, run_plan([]))
