@@ -66,9 +66,13 @@ def pytest_runtest_protocol() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-# All that is collected stays, and is much: the collector seldom walks it again. It is not frozen, because the product
-# asks how much is frozen before each run, and the answer takes a tenth of a second when it is as much as this.
-gc.set_threshold(50_000, 20, 100)
+# All that is collected stays, and is much: the collector need not walk it again and again.
+gc.set_threshold(50_000)
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

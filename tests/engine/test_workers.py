@@ -27,7 +27,7 @@ from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.stages import Stage, send_stage, stages
 from b24migrate.engine.state import States
-from b24migrate.engine.worker import WorkerPool, collect_seldom
+from b24migrate.engine.worker import Freeze, WorkerPool, collect_seldom
 from b24migrate.model.events import PhaseChanged
 from b24migrate.model.records import Job
 from b24migrate.ports import PAGE_LOG, Register, RegisterRow
@@ -349,9 +349,13 @@ def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
     """Garbage that is frozen is never collected: memory would grow with every run of a process."""
     gc.freeze()
     frozen = gc.get_freeze_count()
-    with collect_seldom():
+    with collect_seldom(Freeze()):
         assert gc.get_freeze_count() <= frozen  # other threads may let go of some
     gc.unfreeze()
-    with collect_seldom():
-        assert gc.get_freeze_count()
+    freeze = Freeze()
+    with collect_seldom(freeze):
+        with collect_seldom(freeze):
+            assert gc.get_freeze_count()
+        assert gc.get_freeze_count()  # the other run is not over
     assert not gc.get_freeze_count()
+    gc.freeze()  # as the tests have it

@@ -215,16 +215,41 @@ def _join(thread: Thread) -> None:
         thread.join()
 
 
+class Freeze:
+    """Whether objects are frozen for the runs of this process. Frozen garbage is never collected. So two runs freeze once,
+    and what others froze is left to them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._runs = 0
+        self._by_others: bool | None = None  # asked once: the count walks all of them
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._by_others is None:
+                self._by_others = gc.get_freeze_count() > 0
+            self._runs += 1
+            if self._runs == 1 and not self._by_others:
+                gc.freeze()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._runs -= 1
+            if not self._runs and not self._by_others:
+                gc.unfreeze()
+
+
+_FREEZE = Freeze()
+
+
 @contextmanager
-def collect_seldom() -> Iterator[None]:
+def collect_seldom(freeze: Freeze = _FREEZE) -> Iterator[None]:
     """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
-    before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    if not frozen:  # what another one froze only he can release; to add to it would keep garbage for ever
-        gc.freeze()
+    before = gc.get_threshold()
+    freeze.enter()
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        if not frozen:
-            gc.unfreeze()
+        freeze.leave()
