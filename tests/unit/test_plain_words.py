@@ -149,3 +149,14 @@ def test_a_bad_word_is_found_and_code_is_not_looked_at() -> None:
     ]
     assert faults("en", "`whoever` {nobody} [here](docs/begin.md), such as an ID") == []
     assert faults("ru", "Переезд на коробку: id из источника") == ["Переезд", "на коробку", "id", "источника"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_documents_are_plain(language: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {bad}"
+        for path in documents(language)
+        for number, line in enumerate(without_fences(path.read_text("utf-8")).splitlines(), 1)
+        if (bad := faults(language, line))
+    ]
+    assert not found

@@ -216,8 +216,8 @@ def _join(thread: Thread) -> None:
 
 
 class Freeze:
-    """Whether objects are frozen for the runs of this process. Frozen garbage is never collected. So two runs freeze once,
-    and what others froze is left to them."""
+    """Freezes objects for the runs of this process. Frozen garbage is never collected: two runs freeze once, and what
+    others froze is left to them."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -52,7 +52,7 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
         return accepted(speaks, "started")
 
-    @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the run that is under way")
+    @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the current run")
     def pause(speaks: Speaks, _: Nothing) -> Answer:
         with context.app() as app:
             paused = plan.pause(app.context.store, app.context.clock, by=BY)
@@ -60,13 +60,13 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
             raise Refused(409, plan.NO_RUN, "no_pause")
         return accepted(speaks, "paused")
 
-    @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Go on with the current run")
+    @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Resume the current run")
     def resume(speaks: Speaks, _: Nothing) -> Answer:
         _refuse(context, eye, action_rules.RESUME)
         context.actions.resume()
         return accepted(speaks, "resumed")
 
-    @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Try again what failed")
+    @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Retry failed records")
     def retry(speaks: Speaks, wish: RetryWish) -> Answer:
         _refuse(context, eye, action_rules.RETRY)
         context.actions.retry(wish.entities, wish.code)
@@ -88,7 +88,7 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
     @router.post(
         "/login",
         response_model=Welcome,
-        summary="Show the token, and get the cookie that stands for it",
+        summary="Sign in with the token; sets the session cookie",
         openapi_extra={"security": []},
     )
     def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:

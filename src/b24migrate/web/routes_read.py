@@ -92,7 +92,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
         "/search",
         response_model=Hits,
         responses=request_schemas.refusals(404),
-        summary="Records by id, e-mail or title",
+        summary="Find records by ID, email or title",
     )
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:
         with context.app() as app:
@@ -114,7 +114,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
         return Answer(in_language(view, speaks.language))
 
-    @router.get("/analysis", response_model=Analysis, summary="The last analysis, and how well it foretold")
+    @router.get("/analysis", response_model=Analysis, summary="The last forecast, and how it compares with the run")
     def analysis(speaks: Speaks) -> Answer:
         last = context.actions.last()
         running = last is not None and last.what == "analyze" and last.exit_code is None
@@ -135,7 +135,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
         found = Certificate((why := _read_refusal(context)) is None, run, streams, why)
         return Answer(in_language(found, speaks.language))
 
-    @router.get("/session", response_model=Session, summary="Where we are: version, store, portals, languages")
+    @router.get("/session", response_model=Session, summary="Version, store, portals, languages")
     def session(speaks: Speaks) -> Answer:
         return Answer(in_language(context.session(speaks.language), speaks.language))
 
