@@ -274,8 +274,8 @@ def count_waits(store: Store) -> Observer:
 
 
 def note_outages(store: Store, clock: Clock) -> Observer:
-    """Keeps in the store which portal does not answer, so that whoever looks can say so, and until when it is waited
-    for. Who was killed meanwhile leaves it there: it counts only until the next time that the portal is asked."""
+    """Keeps in the store which portal does not answer and how long the run waits for it, for status and dashboard. A
+    killed process leaves the entry: it is valid only until the next attempt."""
 
     def observe(event: Event) -> None:
         if isinstance(event, PortalDown):

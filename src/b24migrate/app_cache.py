@@ -1,5 +1,5 @@
-"""The application of a process: opened when it is first needed, shared by its threads, opened anew when it is of no
-more use: after whatever stopped the work (a setting may have been mended) and for another run."""
+"""The application of a process: opened when first needed, shared by its threads, reopened after an error that
+stopped the work (a setting may have been fixed) and for another run."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class AppCache:
     def _take(self, fresh: bool) -> _Opened:
         if fresh:
             self.close()
-        with self._lock:  # whoever comes while it is being opened needs the same
+        with self._lock:  # a second caller waits and gets the same one
             if self._held is None:
                 closing = ExitStack()
                 self._held = _Opened(closing.enter_context(self._opens()), closing)

@@ -40,7 +40,7 @@ _PAUSES_S = (1.0, 2.0)
 P = ParamSpec("P")
 T = TypeVar("T")
 _REFERENCE = "%24result%5B"  # in a command; anything else that looks like one goes alone
-# Any of these in a value is replaced by the portal, whoever wrote it.
+# The portal replaces any of these in a value.
 _TRIGGERS = ("$result[", "$total[", "$next[", "$time[", "$error[")
 
 

@@ -61,10 +61,10 @@ def _decode(body: bytes, shape: type[Shape]) -> Shape:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        mended = replace_half_characters(body)
-        if mended == body:
+        repaired = replace_half_characters(body)
+        if repaired == body:
             raise
-        return msgspec.json.decode(mended, type=shape)
+        return msgspec.json.decode(repaired, type=shape)
 
 
 def raw_error(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:

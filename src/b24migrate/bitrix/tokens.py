@@ -48,7 +48,7 @@ def _cipher(key: str) -> Fernet:
 
 
 CONNECT_S, READ_S = 10.0, 30.0
-HELD_S = 60.0  # longer than any answer is waited for: after that, whoever renews is no more
+HELD_S = 60.0  # longer than any request: after that the process that was renewing is dead
 LOOK_S = 0.5
 LARGEST_ANSWER = 1 << 16
 LONGEST_TEXT = 300
@@ -106,10 +106,10 @@ class Tokens:
         except MigrationError as error:
             self._store.swap(TOKENS, held._replace(values={**held.values, "Holder": "", "HeldUntilUtc": ""}))
             other = self._newest(self._row())
-            if isinstance(error, GateUnmet) and other != pair:  # whoever was taken for dead was only slow
+            if isinstance(error, GateUnmet) and other != pair:  # the process that was taken for dead was only slow
                 return other.access
             raise
-        # Whoever has been taken for dead meanwhile has the newest pair all the same.
+        # A process that was taken for dead may have stored the newest pair.
         hidden = seal(msgspec.json.encode(fresh).decode(), self._keys.client_secret)
         self._store.write(TOKENS, [RegisterRow(held.key, {"Origin": self._origin, "Sealed": hidden})])
         self._last = fresh
@@ -122,7 +122,7 @@ class Tokens:
         return self._store.read(TOKENS, key) or RegisterRow(key, {})
 
     def _newest(self, row: RegisterRow) -> Pair:
-        """What descends from the token in the settings. Whoever writes another one there means that one."""
+        """What descends from the token in the settings. Another token in the settings replaces it."""
         said = Pair(self._keys.access_token, self._keys.refresh_token)
         text = unseal(str(row.values.get("Sealed") or ""), self._keys.client_secret)
         if text and row.values.get("Origin") == self._origin:

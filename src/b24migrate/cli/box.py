@@ -38,7 +38,7 @@ def pack(
             for name, file in files(folder()):
                 entry = zipfile.ZipInfo(name, EPOCH)
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = 0o644 << 16  # whoever unpacks it, the web server may read it
+                entry.external_attr = 0o644 << 16  # readable for the web server after unpacking
                 archive.writestr(entry, file.read_bytes())
         digest = hashlib.sha256(fresh.read_bytes()).hexdigest()
         fresh.replace(out)

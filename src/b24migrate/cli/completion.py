@@ -68,6 +68,6 @@ def codes(incomplete: str) -> list[str]:
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:
-    """With dashes for whoever types them."""
+    """With dashes, as people type them."""
     spelled = [name.replace("_", "-") for name in names] if "-" in incomplete else names
     return [name for name in spelled if name.startswith(incomplete)]

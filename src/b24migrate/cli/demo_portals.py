@@ -34,7 +34,7 @@ webhook = "{box}"
 [mapping]
 placeholder_user = "1"            # the box's administrator stands for people whom the cloud no longer has
 [store]
-url = "{store}"
+url = {store}
 """
 
 
@@ -66,7 +66,7 @@ def prepared(folder: Path) -> Path:
 
 def configuration(cloud: SimPortal, box: SimPortal, store: str = "sqlite:///b24migrate.db") -> str:
     more = json.dumps(list(cloud.webhooks[1:]))
-    return CONFIGURATION.format(cloud=cloud.webhooks[0], more=more, box=box.webhooks[0], store=store)
+    return CONFIGURATION.format(cloud=cloud.webhooks[0], more=more, box=box.webhooks[0], store=json.dumps(store))
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def _show(found: Fidelity, words: Words) -> None:
 
 
 def consent(*, given: bool, silent: bool) -> Callable[[Fidelity], str]:
-    """Who accepts: whoever gave the option, or says yes at the terminal. Nobody elsewhere."""
+    """Who accepts the list: the user who gave `--accept` or confirmed at the terminal; None otherwise."""
 
     def ask(found: Fidelity) -> str:
         if given:

@@ -186,7 +186,7 @@ def _forecast_line(app: App) -> str:
 
 
 def _count_what_is_not_kept(app: App) -> None:
-    """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
+    """For later commands without a target: everything is read, so the numbers are exact."""
     from b24migrate.insight import fidelity
 
     before = fidelity.last_list(app.context, app.chosen())

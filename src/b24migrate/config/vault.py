@@ -1,4 +1,4 @@
-"""A key vault, asked as whoever this is: a managed identity in Azure, `az login` on a desk. No Azure library is
+"""A key vault, asked as this process: a managed identity in Azure, `az login` elsewhere. No Azure library is
 imported before a secret is wanted."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Moves a plan along: starts what may start, begins the next stage when one is done, ends phases.
 
 Every step is a compare-and-set on the entity's state, and seeding twice is harmless, so any number of processes may
-conduct the same plan; each change happens once, by whoever comes first, and never while a job of the stage is open.
+conduct the same plan; each change happens once, by the first process, and never while a job of the stage is open.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Conductor:
         return self._change_once(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
 
     def _change_once(self, state: EntityState, phase: str, after: PhaseState) -> bool:
-        """Once, by whoever comes first: what somebody else has begun or ended is not begun or ended again."""
+        """Once, by the first process: a phase that another process started or ended is not started or ended again."""
         if self._swap(state, phase, after):
             self._tell(state.name, phase, after)
         return True
@@ -214,8 +214,8 @@ class Conductor:
         return more, replace(now, memo=memo)
 
     def _put(self, state: EntityState, phase: str, jobs: Sequence[Job], after: PhaseState) -> bool:
-        """Working out the jobs of a long table takes a while. Whoever was faster may have seen them done by now, and
-        they must not come back in a phase that has gone on, or has ended."""
+        """Listing the jobs of a long table takes a while. Another process may have finished them by now: they must not
+        come back in a later stage or after the end of the phase."""
         if self._states.is_still(state):
             self._context.queue.put(jobs)
             self.put += len(jobs)
@@ -228,7 +228,7 @@ class Conductor:
         return self._end(state, phase, DONE, "")
 
     def _end(self, state: EntityState, phase: str, how: str, message: str) -> bool:
-        """Once, by whoever finishes last; never by somebody who looked before the phase was begun anew."""
+        """Once, by the process that finishes last; never with a state read before the phase was restarted."""
         finished = utc_text(self._context.clock.now())
         return self._change_once(
             state, phase, replace(state.phase(phase), state=how, finished=finished, message=message)

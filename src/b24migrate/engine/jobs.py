@@ -122,7 +122,7 @@ def retry(context: RunContext, lease: Lease, error: Transient) -> None:
 def park(
     context: RunContext, lease: Lease, wait_s: float, error: MigrationError, *, counted: bool, failed: bool = False
 ) -> None:
-    wait_s = bounded(wait_s)  # whoever asks for it
+    wait_s = bounded(wait_s)  # it may come from a portal
     job = lease.job.tried(lease.job.attempts + counted, lease.job.failures + failed)
     context.queue.park(lease, until=context.clock.now() + timedelta(seconds=wait_s), job=job)
     context.tell(JobFailed(job, "retried" if failed else "parked", error.code, error.message, wait_s))

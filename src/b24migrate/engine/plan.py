@@ -18,24 +18,24 @@ from b24migrate.ports import RUNS, Clock, RegisterRow, Store
 CURRENT = "current"
 BEGINNING, ACTIVE, PAUSED, ENDED = "beginning", "active", "paused", "ended"
 FINDINGS = 5
-BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
+BEGINNING_S = 600.0  # a process that has been starting a run for longer is dead
 UNDER_WAY = "RUN_UNDER_WAY"
 ON_PAUSE = "RUN_PAUSED"
 NO_RUN = "NO_RUN"
 
 
 class Replaced(Halted):
-    """Somebody has begun another run: whoever works on this one leaves."""
+    """Another run has started: workers of this one stop."""
 
 
 class Paused(Stop):
-    """Somebody has closed the gate: whoever works on the run ends the jobs he is in and leaves. Nothing is wrong."""
+    """The run is paused: workers finish their current jobs and stop. This is not an error."""
 
     exit_code = 3
 
 
 class NoRun(BadConfiguration):
-    """There is none that could be paused, or gone on with."""
+    """There is no run to pause or resume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def current(store: Store) -> Run | None:
 
 
 def current_version(store: Store) -> int:
-    """How often the current run has changed by now: a pause that comes after is meant for whoever is about to begin."""
+    """How often the current run has changed by now: a later pause applies to the process that is about to start."""
     row = store.read(RUNS, CURRENT)
     return row.version if row else 0
 
@@ -136,8 +136,8 @@ def resumable_run(store: Store) -> Run:
 
 
 def find_dismissal(store: Store, run_id: str) -> Stop | None:
-    """Why whoever works on the run has to leave: another took its place, and the states of the phases are that one's
-    plan's; or it is paused."""
+    """Why workers of the run must stop: another run replaced it, and the phases' states belong to that one; or it is
+    paused. None if neither."""
     row = store.read(RUNS, CURRENT) if run_id else None
     if row is None or (row.values["RunId"] == run_id and row.values["State"] != PAUSED):
         return None  # nearly always, and it is asked often
@@ -168,7 +168,7 @@ def _is_prepared(store: Store, run: Run) -> bool:
 
 
 def _activate(store: Store, run: Run, *, seen: int) -> None:
-    """In its own place only. A pause that came after the row was seen is for whoever begins it now."""
+    """In its own place only. A pause after the row was read applies to the process that starts the run now."""
     while True:
         row = store.read(RUNS, CURRENT)
         if row is None or row.values["RunId"] != run.id:
@@ -181,8 +181,8 @@ def _activate(store: Store, run: Run, *, seen: int) -> None:
 
 
 def _record(store: Store, run: Run) -> None:
-    """In the run's own row, which stays when another is current. Whoever changed it after us may have been there
-    before us: so it says what the current one says by now."""
+    """In the run's own row, which stays when another is current. Another process may have changed the
+    current row meanwhile, so its newest state is written."""
     while True:
         own, row = store.read(RUNS, run.id), store.read(RUNS, CURRENT)
         values = row.values if row is not None and row.values["RunId"] == run.id else _encode_run(run)

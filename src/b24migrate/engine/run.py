@@ -196,8 +196,8 @@ class Runner:
         plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=why.sentence)
 
     def conclude(self, run: Run) -> RunResult:
-        """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
-        paused it just before."""
+        """Ends a run whose plan is complete and returns its result. The first process ends it. Raises Paused if the
+        run was paused just before."""
         entities = [entity for entity in self.context.entities if entity.name in run.plan.entities]
         exit_code, message = verdict(self.context, entities, run.plan)
         complete = exit_code in (DONE, FINDINGS)

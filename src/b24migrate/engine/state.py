@@ -93,8 +93,8 @@ class States:
 
 
 class AllStates(States):
-    """For whoever looks at all of them again and again: one question for all, and never an older answer than the last
-    `look`. What is written is read anew."""
+    """All states with one query, for callers that read them often. Never older than the last `look`; a written state is
+    read again."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)

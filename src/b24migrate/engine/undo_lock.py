@@ -1,7 +1,7 @@
-"""Who is taking imports back, and which stretch he has in hand.
+"""Which process runs an undo, and which range of records it is deleting.
 
-While somebody does, no run begins, and nobody else takes anything back. The stretch stays behind when he is killed: of
-its records nobody has written down which are gone, and whoever comes next finds out (`undo.forgetting.settle`).
+During an undo no run and no other undo starts. If the process is killed, the range stays in the store: it is not
+known yet which of its records are deleted, and the next undo or run finds out (`engine/undo/forget.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from b24migrate.model.errors import Halted
 from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
 
-FRESH_S = 90.0  # whoever has not said for longer that he is still there is dead
+FRESH_S = 90.0  # a process without a heartbeat for longer is dead
 UNDER_WAY = "UNDO_UNDER_WAY"
 _KEY = "undo"
 
@@ -40,7 +40,7 @@ class _LockRow(NamedTuple):
 
 
 class UndoLock:
-    """One undo's. Every step is a compare-and-set: whoever was taken for dead finds out before he deletes anything."""
+    """Held by one undo. Every step is a compare-and-set: a process taken for dead notices before it deletes."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

@@ -23,7 +23,7 @@ LEASE_S = 90.0
 RENEW_S = 20.0
 LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
-STEP_GLANCES = 10.0  # the plan is looked at, should whoever finished the last job of a stage have died there
+STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job died there
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, should nobody wake it
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 

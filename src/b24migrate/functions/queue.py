@@ -95,8 +95,8 @@ def bury(keeper: AppCache, body: bytes) -> str:
 
 
 def tend(keeper: AppCache) -> str:
-    """Every minute: messages that got lost are sent again, a run that stopped for a while goes on, the plan moves along
-    should whoever was to move it have died, how far it is is remembered, and the metrics are told."""
+    """Every minute: sends lost messages again, continues a run that stopped for a while, moves the plan if the process
+    that should have done it died, records the progress and updates the metrics."""
     try:
         done = _tend(keeper)
         report_metrics(keeper)
@@ -124,7 +124,7 @@ def _tend(keeper: AppCache) -> str:
 
 
 def resume(app: App, run: Run) -> None:
-    """Looks at both ends and goes on; raises Stop when that would be in vain."""
+    """Checks both portals and continues; raises Stop if a check fails."""
     app.runner.begin(run.plan.entities, run.plan.phases, test_limit=run.plan.test_limit)
     log_line(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
@@ -146,7 +146,7 @@ def _perform(at_work: ActiveRun, lease: Lease) -> str:
 
 
 def _conduct(at_work: ActiveRun) -> str:
-    """Whoever comes to the end of the plan ends the run; it ends once. While it is paused nobody moves it along."""
+    """Moves the plan and ends the run when it is complete. The run ends once. A paused run does not move."""
     try:
         if not at_work.conductor.step():
             return DONE

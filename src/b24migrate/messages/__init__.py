@@ -1,7 +1,7 @@
 """What the product says to people: a message is a key and its values, rendered in the reader's language.
 
 `en/*.toml` and `ru/*.toml` have the same keys: `ru/report.toml` has the Russian `report.title`. A text is a template:
-`left = "{time} left"`. Values are filled in as they are; whoever shows the result escapes it as a whole.
+`left = "{time} left"`. Values are filled in as they are; the caller escapes the result as a whole.
 
 - `say(key, **values)` makes a `Message`: a `str` that reads as the English sentence and keeps its key and values.
 - `render(text, language)` is for the edge (terminal, dashboard, report): a message in the language of the reader. Any

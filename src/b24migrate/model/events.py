@@ -87,7 +87,7 @@ class Waited(Event):
 
 @dataclass(frozen=True, slots=True)
 class PortalDown(Event):
-    """It does not answer, and is asked again in `next_s`; in `stops_s` whoever waits for it gives up."""
+    """It does not answer, and is asked again in `next_s`; after `stops_s` the run gives up."""
 
     portal: str
     since_s: float

@@ -1,4 +1,4 @@
-"""The file with the details of a bug, for whoever mends it: without secrets, readable by nobody else."""
+"""The file with the details of a bug, for the developers: without secrets, readable only by its owner."""
 
 from __future__ import annotations
 

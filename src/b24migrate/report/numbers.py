@@ -35,7 +35,7 @@ class Formats:
         return f"{whole}{POINT[self._language]}{part}" if part else whole
 
     def error(self, value: float) -> str:
-        """Of a forecast: `+12 %` was foretold too long."""
+        """Of a forecast: `+12 %` means that it was too long."""
         sign = "+" if value > 0 else ""
         return sign + self._words("report.amount.percent", value=self.decimal(100 * value, 0))
 

@@ -12,7 +12,7 @@ _FILE = "sqlite:///"
 
 def located(url: str, *, base: Path = Path()) -> str:
     """The same address for the same place, however it was written. Raises BadConfiguration for what lasts no longer
-    than a process; other mistakes are left to whoever opens it."""
+    than a process; opening it reports other mistakes."""
     if url.endswith(":memory:"):
         raise BadConfiguration(
             say("store.memory"),

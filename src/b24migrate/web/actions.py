@@ -134,7 +134,7 @@ class ProcessStarter:
 
 @contextmanager
 def _wait_turn(places: ActionFiles) -> Iterator[int | None]:
-    """One that has noted its end may take a moment to go. Whoever waited for that is not the first when somebody else
+    """One that has noted its end may take a moment to go. Who waited for that is not the first when another one
     began something meanwhile."""
     last = _current_action(places)
     if last is not None and last.exit_code is None:

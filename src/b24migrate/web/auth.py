@@ -64,7 +64,7 @@ class Hosts:
 
     host: str = "127.0.0.1"
     more: frozenset[str] = frozenset()
-    every: bool = False  # whoever serves us knows its names, and who asks
+    every: bool = False  # the host in front knows its names and its users
     proxies: tuple[Network, ...] = ()  # where a proxy is that was named; those named without are on this machine
 
     def refuse(self, host: str) -> None:

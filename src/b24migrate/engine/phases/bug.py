@@ -10,7 +10,7 @@ UNEXPECTED = "UNEXPECTED"
 
 
 def unexpected(context: RunContext, bug: Exception, entity: str, about: str) -> Transient:
-    """An error that uses up an attempt of what it is `about`. Keeps the details for whoever mends the program, and a
+    """An error that uses up an attempt of what it is `about`. Keeps the details for the developers, and a
     note with the entity. Raises the exception itself if no record is its cause: an error of ours, a full disk."""
     if isinstance(bug, MigrationError) or is_exhausted(bug):
         raise bug

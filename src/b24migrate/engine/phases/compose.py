@@ -44,7 +44,7 @@ class ComposedRecord:
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
-    may_come: bool = False  # it goes without a record that the source has: once mended, it is named
+    may_come: bool = False  # it is sent without a link to a failed record; a retry may add the link
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     lacks: list[str] = field(default_factory=list)  # files that are not on the target
     _item: Item | None = None

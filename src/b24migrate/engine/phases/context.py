@@ -167,7 +167,7 @@ class RunContext:
         return {one.id: one for one in decode_readable(found.values(), self.streams[stream])}
 
     def known(self, stream: Stream) -> Known:
-        """What is known here of the stream, for whoever asks the source by ID."""
+        """What is known here of the stream, for requests by ID."""
         return Known(self.lookup, lambda: self._custom_codes(self.owner[stream.name].name))
 
     def _custom_codes(self, entity: str) -> list[str]:
@@ -194,7 +194,7 @@ def decode_record(record: Record, stream: Stream) -> SourceRecord:
 
 
 def decode_readable(records: Iterable[Record], stream: Stream) -> list[SourceRecord]:
-    """Without those whose row in the store is damaged: whoever sends or compares such a record says so."""
+    """Without records whose row in the store is damaged: sending or comparing such a record reports it."""
     found: list[SourceRecord] = []
     for record in records:
         with suppress(msgspec.DecodeError):

@@ -112,8 +112,7 @@ def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record])
 
 
 def _may_be_sent(composed: ComposedRecord) -> bool:
-    """What one of its references names in vain keeps nothing else from a record that is there already; verify tells of
-    the one."""
+    """A missing reference does not stop other updates of a record that is on the target; verify reports it."""
     return composed.problem is None or composed.problem[0] == VAIN
 
 

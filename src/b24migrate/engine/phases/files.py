@@ -155,9 +155,9 @@ def upload(context: RunContext, job: Job) -> Follow:
 
 
 def move_files(context: RunContext, keys: Collection[str]) -> datetime | None:
-    """Moves the files that are not through yet, whoever met them first: his turn to move them may come only after that
-    of the records that name them. Two who move the same one at the same time get the same one. Says from when on it is
-    worth going on when some are still under way; None when none is."""
+    """Moves the files that are not on the target yet, whichever job found them: that job may run after the records that
+    name them. Two jobs that move one file at the same time get the same file. Returns when to try again if some are
+    still being moved, else None."""
     held = _unfinished(context, keys)
     strange = [one for one in held if not one.fetched and _is_due(context, one)]
     urls = _find_links(context, strange)

@@ -34,8 +34,7 @@ class Inventory(NamedTuple):
 
 
 def close(context: RunContext, job: Job) -> Follow:
-    """What was met is told by a job of its own: were it told again after the walk, what the walk finds would be told
-    twice."""
+    """Counts the records met on the way in a job of its own: counted again after the walk, they would count twice."""
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     after = job.args.get("after")
     if after is None:

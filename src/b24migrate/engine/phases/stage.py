@@ -188,7 +188,7 @@ def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> 
 
 
 def find_files(context: RunContext, stream: Stream, looked: Sequence[SourceRecord]) -> None:
-    """Files are remembered once, by whoever meets them first."""
+    """Files are recorded once, with the first record that names them."""
     if stream.files is None:
         return
     entity = context.owner[stream.name].name

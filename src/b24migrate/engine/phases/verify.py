@@ -239,7 +239,7 @@ def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Fi
 def remember_equal(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
     """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
     sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
-    the same row. How many they are is kept beside: whoever looks how far it is does not read them all."""
+    the same row. Their number is kept too, so that status need not read them all."""
     ids, key = [list(one) for one in equal], f"{stream.name}:{first}"
     context.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
     context.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])

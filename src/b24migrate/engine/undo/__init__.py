@@ -1,6 +1,6 @@
 """Takes imports back: what was sent is deleted on the target, its link forgotten, and the record is NEW again.
 
-Always the target first and the store after it, so that whoever is killed in between finds `absent` the next time.
+Always the target first and the store after it, so that after a kill in between the target answers `absent`.
 """
 
 from b24migrate.engine.undo.checks import refuse_busy, refuse_other_target, refuse_strange_box

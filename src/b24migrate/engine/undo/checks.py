@@ -48,8 +48,8 @@ def refuse_other_target(context: RunContext) -> None:
 
 
 def refuse_strange_box(context: RunContext, records: int) -> None:
-    """Raises BadConfiguration: behind the same address there may be another box by now. What a killed undo left is
-    rightly not there any more."""
+    """Raises BadConfiguration: behind the same address there may be another box by now. Records that a killed
+    undo deleted are expected to be missing."""
     if records and undo_lock.find_unsettled(context.store) is None:
         raise BadConfiguration(
             say("undo.strange_box", url=context.options.target_url, records=records),

@@ -2,7 +2,7 @@
 
 What closes them is what a second pass wrote, and what records of one stream say of one another. It is taken off again
 where it still is what was sent, and written again should the record stay after all. In between its link has no digest,
-so that whoever is killed meanwhile leaves it to the next run.
+so that after a kill the next run does it.
 """
 
 from __future__ import annotations

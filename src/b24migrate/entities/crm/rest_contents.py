@@ -43,7 +43,7 @@ def stage_contents(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
 
 
 def has_records(box: Box, row: Args) -> bool:
-    """Whether there are any in a stage, whoever made them."""
+    """Whether a stage has any records."""
     number = _type_of_dictionary(str(row["ENTITY_ID"]))
     asked = {"entityTypeId": number, "select": ["id"], "filter": {"stageId": row["STATUS_ID"]}, "start": 0}
     return not number or next(rows_at(box.question("crm.item.list", asked), "items"), None) is not None

@@ -143,7 +143,7 @@ def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def decode_post(row: Args, files: Mapping[str, str]) -> Args:
-    """Neither recipients nor the names of tags are told by any method."""
+    """The API exposes neither recipients nor tag names."""
     return {
         "TITLE": row.get("TITLE"),
         "DETAIL_TEXT": row.get("DETAIL_TEXT"),

@@ -224,7 +224,7 @@ def recipients(seen: SourceRecord) -> list[str]:
 
 
 def posts_by_recipient(of: str, prefix: str) -> PerParent:
-    """Recipients are told by no method; but one may ask which posts a group, a department or a person may see."""
+    """The API does not expose recipients, but it lists the posts that a group, a department or a user may see."""
     return PerParent(
         of=of,
         method=METHOD,

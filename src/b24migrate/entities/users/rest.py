@@ -97,7 +97,7 @@ def read_departments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def department_contents(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
-    """Its people stay, whoever they are: no method deletes them."""
+    """Its users stay: no method deletes them."""
     ids = {one.target_id: key for key, one in wanted.items()}
     people = [Command("user.get", {"FILTER": {"UF_DEPARTMENT": one}, "ADMIN_MODE": True}) for one in ids]
     for key, said in zip(ids.values(), box.questions(people), strict=True):
@@ -167,7 +167,7 @@ def xml_id(item: Item) -> str:
 
 
 def is_dismissed(item: Item) -> bool:
-    """On the box: whoever is not active, or has no department."""
+    """On the box: users who are not active or have no department."""
     return not item.fields.get("ACTIVE", True) or not item.fields.get("UF_DEPARTMENT")
 
 
@@ -180,7 +180,7 @@ def first_email(item: Item) -> str:
 
 
 def add_users(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    """A box registers somebody first and refuses the rest of him afterwards: whoever is refused is looked for."""
+    """A box registers a user first and may refuse his fields afterwards, so a refused user is searched for."""
     for item in items:
         before = box.highest("users", lambda: newest_people(box))
         made = create_one(box, item, "user.add", lambda one: {**user_params(box, one), "EMAIL": first_email(one)}, str)

@@ -41,8 +41,8 @@ def accept(context: RunContext, rules: Sequence[Rule], by: str) -> None:
 
 
 def keep_accepted(context: RunContext, before: Sequence[Rule], now: Sequence[Rule]) -> None:
-    """Stores of earlier versions know a reason by its English text. Whoever accepted a rule in those words has accepted
-    the same rule in others."""
+    """Stores of earlier versions know a reason by its English text. An acceptance of that text counts for
+    the same rule in other words."""
     known = load_accepted(context)
     worded = {_loss(rule) for rule in before if not isinstance(rule.reason, Message) and rule.digest in known.rules}
     same = [rule for rule in now if isinstance(rule.reason, Message) and _loss(rule) in worded]
@@ -56,7 +56,7 @@ def _loss(rule: Rule) -> tuple[str, str, str]:
 
 
 def _prefix(context: RunContext) -> str:
-    """Whoever has no target, and only looks at the store, is told what was accepted for any."""
+    """Without a target (a look at the store only): what was accepted for any target."""
     return "accepted:" if "target" in context.options.absent else f"accepted:{digest(context.options.target_url)[:16]}:"
 
 

@@ -30,7 +30,7 @@ def make_list(
 
 def ask_target(context: RunContext) -> list[Rule]:
     """What the target says now, of the streams that there are, and what is changed before it is sent; it is
-    remembered for whoever cannot ask. Raises what the target refuses with."""
+    remembered for callers without a target. Raises what the target refuses with."""
     own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
     rules = relevant_rules(context, [*context.target.fidelity(), *own])
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
@@ -77,7 +77,7 @@ def _key(context: RunContext) -> str:
 
 
 def _last_row(context: RunContext) -> RegisterRow | None:
-    """Whoever has no target, and only looks at the store, is told what any said last."""
+    """Without a target (a look at the store only): what any target said last."""
     if "target" in context.options.absent:
         return max(context.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
     return context.store.read(FIDELITY, _key(context))

@@ -1,4 +1,4 @@
-"""The analysis before a migration: what is there, what it will take, and afterwards how well that was foretold.
+"""The analysis before a migration: what is there, what it will take, and later how exact that was.
 
 Most commands need none of it, so each part is imported when it is first asked for."""
 

@@ -1,4 +1,4 @@
-"""The analysis before a migration: looks at both ends, samples, foretells. It reads the source and nothing else; what
+"""The analysis before a migration: checks both portals, samples, forecasts. It reads the source and nothing else; what
 it remembers is a row or two of its own in the store."""
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _closed(seen: Diagnosis) -> dict[str, str]:
 
 
 def _level(context: RunContext, limits: Limits) -> float:
-    """How full the bucket is now, after the analysis: whoever begins at once finds it so."""
+    """How full the bucket is after the analysis: a run that starts at once finds it so."""
     now = context.clock.now().timestamp()
     bucket = Bucket(limits.per_second, limits.bucket)
     return max((bucket.level(decode_quota(row), now) for row in context.store.rows(QUOTA)), default=0.0)

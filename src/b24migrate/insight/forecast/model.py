@@ -170,7 +170,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A forecast beside what it came to. `error`: +0.1 says that it was foretold 10 % too long."""
+    """A forecast beside what it came to. `error`: +0.1 means that the forecast was 10 % too long."""
 
     entity: str
     phase: str

@@ -1,6 +1,6 @@
 """Looking one record up: what the source says, what is staged, what is sent and what the target has, side by side.
 
-It only looks: nothing is written, neither here nor there. Whoever shows it finds the words, and redacts.
+It only looks: nothing is written, neither here nor there. The caller words it and redacts secrets.
 """
 
 from __future__ import annotations

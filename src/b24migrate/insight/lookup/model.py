@@ -1,4 +1,4 @@
-"""What somebody sees who looks a record up. Values only; whoever shows them finds the words."""
+"""A record as `show` and the dashboard display it. Values only; the caller words them."""
 
 from __future__ import annotations
 

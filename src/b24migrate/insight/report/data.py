@@ -93,7 +93,7 @@ def find_standing(run: Run | None, entities: Sequence[EntityFacts], totals: Tota
 
 
 def make_proof(context: RunContext, folder: Path, clean: Callable[[str], str]) -> Proof:
-    """Makes the certificate to know its root; the file itself is left to whoever asks for it."""
+    """Makes the certificate to know its root; it writes no file."""
     place = folder / "certificate"
     try:
         made = certificate.make(context, place, clean=clean)

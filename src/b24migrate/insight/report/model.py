@@ -1,4 +1,4 @@
-"""The values of a report. Whoever shows them finds the words."""
+"""The values of a report; the templates word them."""
 
 from __future__ import annotations
 

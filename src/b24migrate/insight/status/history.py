@@ -1,4 +1,4 @@
-"""How far it was at each moment: kept in the store, so that whoever opens the page sees the whole way.
+"""How far it was at each moment: kept in the store, so that the page can show all of it.
 
 A moment's key is its time, cut to ten seconds: several processes may remember the same one. There are never many: when
 they become too many, old ones go, and what is left lies evenly over the whole time.

@@ -68,7 +68,7 @@ _KEY = {"PartitionKey": "store", "RowKey": "info"}
 
 
 def prepare(account: Account, tables: Collection[str]) -> None:
-    """One request when everything is there. The row that says so is written last, so whoever dies on the way is
+    """One request when everything is there. The row that says so is written last, so a process that dies on the way is
     followed by somebody who makes the rest; making a thing twice is harmless."""
     while True:
         found = _info(account)

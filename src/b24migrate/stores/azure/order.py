@@ -2,9 +2,9 @@
 
 All keys of a table are kept in segments, rows `!keys:<time>:<any>` beside the records, each with up to some thousand
 order keys, and in the shards, where they wait to become one. A segment never changes; small ones are merged into large
-ones now and then, in one transaction. Keys are only ever added, and whoever finds one twice takes it once.
+ones now and then, in one transaction. Keys are only ever added, and a reader that finds one twice takes it once.
 
-Whoever reads page after page while keys move on must not miss one: they move from shards to segments to later
+A reader of pages must not miss a key while keys move: they move from shards to segments to later
 segments, which is the direction of reading.
 """
 
@@ -142,7 +142,7 @@ class Order:
         return added
 
     def _tidied(self, table: Table, look: Look) -> Look:
-        """Merges some of the small segments. If somebody else does the same, one of both is in vain."""
+        """Merges some of the small segments. If another process does the same, one of both fails without effect."""
         small = _together([one for one in look.segments if one.is_small])
         try:
             parts = self._account.side_by_side(lambda one: self._load(table, one), small)

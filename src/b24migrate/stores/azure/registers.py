@@ -198,7 +198,7 @@ class RegisterRoom:
             except HttpResponseError as error:
                 if parcel[0][0] != "delete" or error_code(error) not in CONFLICTS:
                     raise
-                # Somebody else erases as well: whoever asks again sees what is left.
+                # Another process erases as well: the next call sees what is left.
 
     def _entity(self, register: Register, row: RegisterRow, **more: str) -> Entity:
         if strange := row.values.keys() - register.columns:

@@ -94,7 +94,7 @@ class Tending:
 
     def _give_back(self, row: Row, received: Message) -> None:
         """As another message: this one counts a delivery more, and the host of the functions takes a job for poison
-        whose message was delivered too often, whoever received it."""
+        whose message was delivered too often."""
         message = self._post.send(order(row.id))
         known = self._table.change(row, message.columns())
         self._post.delete(received if known else message)

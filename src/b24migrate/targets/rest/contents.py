@@ -24,7 +24,7 @@ def keys_with_prefix(box: Box, stream: str, with_: str = "") -> dict[str, str]:
 
 
 def stamped_key(box: Box, stream: str, stamp: Json, target_id: str) -> str:
-    """The key that a stamp says, if it is true: whoever copies a record may copy its stamp along."""
+    """The key that a stamp says, if it is true: a copy of a record has a copy of its stamp."""
     key = str(stamp or "").removeprefix(f"{STAMP}:")
     known = Journal(box.store).find(stream, [key]).get(key)
     return key if known is not None and known.target_id == target_id and _is_ours(known) else ""

@@ -43,7 +43,7 @@ def _judge(writer: Writer, key: str, one: JournalEntry | None, there: dict[str, 
         return Deleted(key, "deleted")  # only the link: the record was there before
     if writer.delete is None:
         return Deleted(key, "kept", writer.stays, for_good=True)
-    if not one.print:  # whoever wrote it was killed before he saw what the box made of it
+    if not one.print:  # its writer was killed before it read the record back
         return Deleted(key, "kept", UNSURE)
     if one.print != there[key]:
         return Deleted(key, "kept", CHANGED)

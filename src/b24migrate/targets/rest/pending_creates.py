@@ -12,7 +12,7 @@ from b24migrate.model.errors import Limited, Transient
 from b24migrate.ports import Clock
 
 LONGEST_S = 60.0  # that a box is at one call: then PHP, or what stands before it, cuts it off
-OVER = timedelta(minutes=5)  # whoever began longer ago has sent the last of his calls, and it has ended
+OVER = timedelta(minutes=5)  # a create that started earlier has ended
 GLANCE_S = 10.0  # so often is looked whether it has come
 UNSEEN = frozenset({"TIMEOUT", "HTTP_504"})  # of these answers only the waiting for them has ended
 

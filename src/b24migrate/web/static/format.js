@@ -69,7 +69,7 @@ export function bytes(count) {
 
 const read = (utc) => new Date(/[Zz]|[+-]\d\d:?\d\d$/.test(utc) ? utc : `${utc}Z`);
 
-/** A moment in the browser's zone, named; UTC for whoever points at it. */
+/** A moment in the browser's zone, named; UTC in its tooltip. */
 export function time(utc, { brief = false } = {}) {
   const date = read(utc || "");
   if (Number.isNaN(date.getTime())) return h("span", {}, utc || NONE);

@@ -33,7 +33,7 @@ function headline(verdict) {
   show(place("verdict"), say(`verdict.${verdict}`));
 }
 
-/** The one that leads on keeps its place, so that whoever has just pressed it keeps the focus. */
+/** The one that leads on keeps its place, so that it keeps the focus after a click. */
 function showActions(can) {
   const order = ["pause", "resume", "start", "retry"].filter((name) => can.includes(name));
   const buttons = order.map((name, at) => h("button", {
