@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,12 +83,19 @@ def rest_writers(known: Catalog) -> list[Writer]:
     return [found[name] for name in known.streams if name in found]
 
 
-def _modules() -> Iterator[str]:
+def _modules() -> Sequence[str]:
     """`<family>.<module>`, of every family."""
-    for family in pkgutil.iter_modules(__path__, f"{__name__}."):
+    return _find_modules(tuple(__path__))
+
+
+@lru_cache
+def _find_modules(folders: tuple[str, ...]) -> Sequence[str]:
+    found: list[str] = []
+    for family in pkgutil.iter_modules(folders, f"{__name__}."):
         if family.ispkg:
             places = importlib.import_module(family.name).__path__
-            yield from (module.name for module in pkgutil.iter_modules(places, f"{family.name}."))
+            found += (module.name for module in pkgutil.iter_modules(places, f"{family.name}."))
+    return found
 
 
 def _is_rest(module: str) -> bool:

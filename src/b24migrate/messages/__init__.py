@@ -216,8 +216,13 @@ def unpack(value: Any, packed: str | None) -> Any:
         return value
 
 
+_NO_MESSAGE = frozenset({str, int, float, bool, type(None)})
+
+
 def _found(value: Any) -> dict[str, Any]:
     """`{"key": …, "values": …, "inside": …}` of a message, `{"inside": {name or place: …}}` of what has some in it."""
+    if type(value) in _NO_MESSAGE:  # nearly all are, and a check for a mapping takes long
+        return {}
     if isinstance(value, Message):
         return {"key": value.key, "values": value.values, **_inside(value.values)}
     if isinstance(value, Mapping):

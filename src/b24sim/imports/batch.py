@@ -57,7 +57,11 @@ class BatchTaker:
         ignored = [name for name in fields if name not in kinds]
         if link is not None and link.digest == digest:
             return "unchanged", link.target_id, ignored
-        known = {name: deepcopy(value) for name, value in fields.items() if name in kinds}
+        known = {
+            name: value if isinstance(value, str) else deepcopy(value)
+            for name, value in fields.items()
+            if name in kinds
+        }
         if link is None:
             return "created", self._create(stream, key, digest, known, kinds), ignored
         self._update(stream, link, digest, known)

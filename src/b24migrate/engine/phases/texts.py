@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,14 +24,20 @@ class RewrittenText(NamedTuple):
     unresolved: int
 
 
-class _Pattern(NamedTuple):
+@dataclass(frozen=True)
+class _Pattern:
     stream: str
-    regex: re.Pattern[str]
+    text: str
     link: bool
     prefix: str
     beginning: str  # in small letters: without it nothing matches
     first: int  # the group with the id; of a pair the parent's, the child's follows
     ids: tuple[str, ...] = ()  # the stream of each group, where they are not parent and child
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled when a text first needs it: there are many patterns, and a command may need none of them."""
+        return re.compile(self.text, re.IGNORECASE)
 
     @property
     def groups(self) -> range:
@@ -53,7 +60,7 @@ class TextRewriter:
         self._patterns = [
             _Pattern(
                 stream.name,
-                re.compile(page.format(mention.pattern) if mention.link else mention.pattern, re.IGNORECASE),
+                page.format(mention.pattern) if mention.link else mention.pattern,
                 mention.link,
                 mention.prefix,
                 _plain_beginning(mention.pattern),
