@@ -27,7 +27,7 @@ from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native.applications import HOUR_S, LocalApplication
 from b24sim.native.box_habits import FORMATS, BoxHabits
-from b24sim.native.task_habits import TaskHabits
+from b24sim.native.task_habits import CHECKLISTS, COUNTS, TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
 CLOUD_OPERATING_S = 480.0
@@ -109,6 +109,12 @@ def _company(group: argparse._ArgumentGroup) -> None:
         nargs="?",
         const=BY_USERS,
         help=f"so many tasks, {TASKS_PER_USER} for every user where no number is given (default: none)",
+    )
+    group.add_argument(
+        "--new-card",
+        action="store_true",
+        default=None,
+        help="all tasks are of the new card, whose comments are in chats (default: some of each kind)",
     )
     group.add_argument("--posts", type=int, help="posts of the feed (default: twice as many as users)")
     group.add_argument("--comments-per-post", type=int, help="comments of a post on the average (default 3)")
@@ -286,6 +292,18 @@ def _habits(group: argparse._ArgumentGroup) -> None:
         default=worst.message_page,
         help="largest page of im.dialog.messages.get",
     )
+    group.add_argument(
+        "--list-checklists",
+        choices=CHECKLISTS,
+        default=TaskHabits().list_checklists,
+        help="what tasks.task.list does with CHECKLIST in select: nothing, the items, an empty list for every task",
+    )
+    group.add_argument(
+        "--comment-counts",
+        choices=COUNTS,
+        default=TaskHabits().comment_counts,
+        help="which comments COMMENTS_COUNT of tasks.task.list counts; absent: the list has no count and no topic",
+    )
     box = BoxHabits()
     group.add_argument(
         "--date-format", choices=tuple(FORMATS), default=box.date_format, help="how the site of a box writes a day"
@@ -349,7 +367,11 @@ def portal_from(options: argparse.Namespace) -> Portal:
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
         task_habits=TaskHabits(
-            options.task_chats, not options.no_task_dates, old_lists_name_chats=options.old_task_lists
+            options.task_chats,
+            not options.no_task_dates,
+            old_lists_name_chats=options.old_task_lists,
+            list_checklists=options.list_checklists,
+            comment_counts=options.comment_counts,
         ),
         method_habits=MethodHabits(
             options.available_by_scope, frozenset(name for name in options.stale_methods.split(",") if name)
@@ -383,6 +405,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "smart_types",
         "smart_items",
         "tasks",
+        "new_card",
         "posts",
         "comments_per_post",
         "templates",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.engine.world import LeapingClock
 from b24migrate.app import App, open_app
 from b24migrate.config import load
 from b24migrate.insight.forecast import Limits, Meter, Survey, compare_forecast, load_last, survey, whole_run
+from b24migrate.insight.forecast.sampler import Sampler
 from b24migrate.insight.forecast.schedule import EXECUTION
 from b24sim.options import parser, portal_from
 from b24sim.serve import serve
@@ -171,3 +173,29 @@ def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str
     together = any("all batch calls" in one for one in told.forecast.basis)
     assert (together, told.forecast.limited_by) == (billing == "batch", EXECUTION)
     assert told.forecast.method == ("batch" if billing == "batch" else "crm.item.list")
+
+
+def test_calls_for_what_belongs_to_tasks_are_foretold_as_get_makes_them(tmp_path: Path) -> None:
+    """Of tasks that say they have none, and of a forum that is empty, get asks a sample; a chat's small page is its
+    end."""
+    with opened(tmp_path, "--tasks", "1500", "--new-card", "--list-checklists", "told") as (app, meter):
+        sampler = Sampler(app.context, meter, 0.02)
+        loads = [
+            load
+            for stream in ("tasks", "task_checklists", "task_comments")
+            for chain in sampler.sample(app.context.streams[stream]).loads
+            for load in chain
+        ]
+        told: Counter[str] = Counter()
+        for load in loads:
+            told.update({method: round(count) for (_, method), count in load.calls.items()})
+        assert app.runner.run(["users", "groups"]).exit_code == 0
+        before = meter.used
+        assert app.runner.run(["tasks"], ("get",)).exit_code == 0
+        made: Counter[str] = Counter()
+        for (_, method), count in meter.used.since(before).calls.items():
+            made[method] += round(count)
+    for method in ("task.checklistitem.getlist", "task.commentitem.getlist", "im.dialog.messages.get"):
+        assert told[method] == pytest.approx(made[method], rel=0.2), method  # of the tasks it knows a hundred
+    assert made["task.commentitem.getlist"] < 600
+    assert made["task.checklistitem.getlist"] < 900

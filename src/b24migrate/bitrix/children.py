@@ -304,6 +304,7 @@ class ChildrenReader:
         habits, window = self._habits, below[: self._size]
         habits.begins = habits.begins or chain.after == 0
         habits.gap = habits.gap or chain.got % self._size != 0
+        habits.largest = max(habits.largest, len(below))
         self._keep(chain, [row for number, row in below if number not in chain.early])
         chain.early = {number for number, _ in below[self._size :]}
         chain.after, chain.got = window[-1][0], chain.got + len(window)
@@ -311,8 +312,12 @@ class ChildrenReader:
             self._trust(chain)
 
     def _adds_up(self, one: Progress) -> bool:
-        """The last page was not full, and as many were read as the parent says it has."""
-        return one.got % self._size != 0 and one.got == self._expected_count(one.parent)
+        """The last page was not full, and as many were read as the parent says it has; or nothing counts them, and the
+        page was small."""
+        last, expected = one.got % self._size, self._expected_count(one.parent)
+        if last and expected is None and self._reading.uncounted(one.parent):
+            return self._habits.is_small(last, self._size)
+        return last != 0 and one.got == expected
 
     def _trust(self, chain: _Chain) -> None:
         chain.ended = chain.trusted = True

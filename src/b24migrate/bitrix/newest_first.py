@@ -5,7 +5,9 @@ Facts (bitrix24-rest-1 §D5; api-reference/chats/messages/im-dialog-messages-get
   (bitrix-tools/b24-rest-docs issue 344), so a history cannot be walked upwards from nothing.
 - The documentation names no order inside a page, and a page may hold more than LIMIT rows. Rows are therefore taken by
   their ids, and pages are chained inside a batch only as long as the answers keep to one order.
-- Whether a page that is not full is the last one is not documented: an empty page is the end.
+- Whether a page that is not full is the last one is not documented: an empty page is the end. Where such pages proved
+  to be the last, one is believed if a count agrees. Chats of tasks have no count: there a page is believed that is less
+  than half full and smaller than others (a portal may give fewer rows than LIMIT), except in a sample.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ class PageHabits:
     ends: int = 0
     asked: int = 0  # empty pages that were planned for, to find out
     gap: bool = False  # a page that was not full was not the last one
+    largest: int = 0  # rows of the largest page: a portal may give fewer than LIMIT at most
 
     def learn_order(self, ids: Sequence[int]) -> None:
         if len(ids) < 2 or self.descending is None:
@@ -45,6 +48,9 @@ class PageHabits:
     @property
     def short_page_ends(self) -> bool:
         return self.ends >= PROVEN and not self.gap
+
+    def is_small(self, rows: int, size: int) -> bool:
+        return rows < min(self.largest, size // 2)
 
     def pages(self, left: int | None, got: int, size: int) -> int:
         """How many pages to ask for in one request, where about `left` records are left."""

@@ -41,23 +41,21 @@ def resolve_rows(source: Source, rows: Sequence[Row], ids_of: AttachmentIds, via
 
 
 def find_files(source: Source, ids: Sequence[str], via: int) -> dict[str, Json]:
-    """Attachment id -> the key, name and size of its file. One whose object may not be read is known by itself."""
-    told = dict(zip(ids, map(decode_answer, source.batch([ask_attachment(one) for one in ids], via=via)), strict=True))
-    objects = sorted({str(one["OBJECT_ID"]) for one in told.values() if one and one.get("OBJECT_ID")}, key=int)
-    asked = source.batch([Command("disk.file.get", {"id": one}) for one in objects], via=via)
-    readable = dict(zip(objects, map(decode_answer, asked), strict=True))
-    return {one: describe_file(one, told[one], readable) for one in ids}
+    """Attachment id -> the key, name and size of its file."""
+    told = map(decode_answer, source.batch([ask_attachment(one) for one in ids], via=via))
+    return {one: describe_file(one, said) for one, said in zip(ids, told, strict=True)}
 
 
 def ask_attachment(attachment: str) -> Command:
     return Command("disk.attachedObject.get", {"id": attachment})
 
 
-def describe_file(attachment: str, told: Json, readable: Mapping[str, Json]) -> Json:
+def describe_file(attachment: str, told: Json) -> Json:
+    """By its Drive object: the attachment tells its name and size, too (disk/attached-object/disk-attached-object-get).
+    Whether the object may be read shows when its link is asked for; the attachment's own link serves as well."""
     told = told or {}
-    drive = readable.get(str(told.get("OBJECT_ID")))
-    key = f"disk:{told['OBJECT_ID']}" if drive else f"attached:{attachment}"
-    return {"key": key, "name": str((drive or told).get("NAME") or ""), "size": parse_size(drive or told)}
+    key = f"disk:{told['OBJECT_ID']}" if told.get("OBJECT_ID") else f"attached:{attachment}"
+    return {"key": key, "name": str(told.get("NAME") or ""), "size": parse_size(told)}
 
 
 def parse_size(told: Mapping[str, Json]) -> int | None:
@@ -97,9 +95,10 @@ ATTACHED_FILES = FileKind("attached", attachment_links)
 
 def refs_of(seen: SourceRecord) -> Iterator[FileRef]:
     """The files behind a record's attachments."""
-    for one in (seen.extras.get("attached") or {}).values():
+    for attachment, one in (seen.extras.get("attached") or {}).items():
         kind, _, file_id = str(one["key"]).partition(":")
-        yield FileRef(kind, file_id, name=one["name"], size=one["size"])
+        place = f"{ATTACHMENT}{attachment}" if kind == "disk" else ""
+        yield FileRef(kind, file_id, name=one["name"], size=one["size"], place=place)
 
 
 ATTACHMENT = "attachment "  # of a file's place: its object may not be readable, though the attachment is

@@ -198,6 +198,12 @@ class PerParent:
     everybody: bool = False  # each webhook is asked: they see different things
     only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that have any
     expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many the parent says it has; an estimate
+    # whether the parent says that it has any; None: it does not say. Of those that say no only a sample is asked, and
+    # all of them as soon as one of the sample has some.
+    has_any: Callable[[SourceRecord], bool | None] = lambda _: None
+    elsewhere: Callable[[SourceRecord], bool] = lambda _: False  # the portal may have moved them: likewise a sample
+    # parents that have no count: a page that is less than half full ends the walk, except in a sample
+    uncounted: Callable[[SourceRecord], bool] = lambda _: False
     scope: str = ""  # without it this reading is left out
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None

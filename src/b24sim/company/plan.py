@@ -43,6 +43,7 @@ class Plan:
     code_templates: int | None = None
     # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
     tasks: int = 0
+    new_card: bool = False  # all tasks are of the new card, whose comments are in chats; else some of each kind
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
     large_files: tuple[int, ...] = ()  # bytes of the first files of chats
 

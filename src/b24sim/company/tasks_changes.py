@@ -18,6 +18,8 @@ FLAGS_OF_TASKS = (
     *("ALLOW_CHANGE_DEADLINE", "ALLOW_TIME_TRACKING"),
 )
 
+FIRST_TOPIC = 100_000
+
 
 def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """`fields` in upper case, as a filter names them; `chat` false makes a task of the old kind."""
@@ -111,6 +113,8 @@ def add_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]
         ids = [tasks.next_comment()]
         row: Row = {"ID": ids[0], "AUTHOR_ID": 1, "POST_DATE": int(now), "POST_MESSAGE": f"Новый комментарий {ids[0]}"}
         _own_comments(company, task).append(row | {"ATTACHED": []} | _comment(company, wish))
+        topic = tasks.table.row(task)["FORUM_TOPIC_ID"] or str(FIRST_TOPIC + task)
+        _touch(company, task, FORUM_TOPIC_ID=topic, FORUM_ID="8")
     count = int(tasks.table.row(task)["COMMENTS_COUNT"]) + 1
     _touch(company, task, ACTIVITY_DATE=int(now), COMMENTS_COUNT=str(count))
     return ids

@@ -71,6 +71,8 @@ class Comment:
 def talk_of(company: "Company", place: int) -> Talk:
     luck, share = luck_of(company, "talk", place), place / max(1, company.plan.task_count)
     count = 0 if place % 9 == 1 else LONG_TALK if place % 40 == 3 else 1 + luck % 7
+    if company.plan.new_card:
+        return Talk(Where.CHAT, count, 0)
     if place % 21 == 10:
         return Talk(Where.LOST, max(1, count), 0)
     if share < 0.35:

@@ -41,16 +41,46 @@ def task_list(context: Context, params: Params) -> Result:
     ids = ordered(context, found(context, params.get("filter")), params.get("order"))
     names = selected(context, params.get("select"))
     more = wished(params.get("select"), params.get("params"))
-    told = _told(context, [*names, *more])
+    listed = wants_checklists(context, params.get("select"))
+    told = _told(context, [*names, *more, *[CHECKLIST] * listed])
 
     def encoded(number: int) -> bytes:
         if number not in told:
             row = tasks.table.row(number)
-            told[number] = encode(camel_shape(context, row, names) | details(row, more))
+            shape = counted(context, number, camel_shape(context, row, names) | details(row, more))
+            told[number] = encode(shape | ({"checklist": _checklist(context, number)} if listed else {}))
         return told[number]
 
     page = page_by_offset(ids, _start(context, params), encoded)
     return Result(Parts({"tasks": page.value}), page.total, page.next)
+
+
+CHECKLIST = "CHECKLIST"
+COUNTED = ("commentsCount", "serviceCommentsCount", "forumTopicId")
+
+
+def wants_checklists(context: Context, select: Any) -> bool:
+    return context.portal.task_habits.list_checklists != "ignored" and CHECKLIST in (select or ())
+
+
+def _checklist(context: Context, number: int) -> Any:
+    if context.portal.task_habits.list_checklists == "empty":
+        return []
+    items = [item_shape(context, item) for item in context.portal.company.tasks.checklist(number)]
+    return {item["ID"]: _camel_item(item) for item in items} or []
+
+
+def counted(context: Context, number: int, shape: Row) -> Row:
+    """What the list tells about comments, as far as it was asked for."""
+    way = context.portal.task_habits.comment_counts
+    if way == "absent":
+        return {name: value for name, value in shape.items() if name not in COUNTED}
+    if way == "zero":
+        return shape | {name: None for name in COUNTED if name in shape}
+    if way == "forum" and "commentsCount" in shape:
+        count = len(context.portal.company.tasks.forum(number))
+        return shape | {"commentsCount": str(count) if shape.get("forumTopicId") else None}
+    return shape
 
 
 def _start(context: Context, params: Params) -> int:

@@ -20,8 +20,10 @@ def wanted(source: Source) -> Wanted:
 
 
 def lost(source: Source) -> set[str]:
-    """Files of comments in chats of tasks which neither the Drive nor the chat gives to the webhook's owner."""
-    return {one for one, forum in _of_comments(source) if not forum and not source.on_drive(one)}
+    """Files of comments in chats of tasks which neither the Drive nor the chat gives to the webhook's owner, and which
+    are not attached to a task."""
+    attached = {source.attached(one).object_id for row in source["tasks"].values() for one in tasks.attachments(row)}
+    return {one for one, forum in _of_comments(source) if not forum and not source.on_drive(one)} - attached
 
 
 def _pictures(source: Source) -> Wanted:

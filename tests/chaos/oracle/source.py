@@ -65,9 +65,9 @@ class Source:
     def attached(self, number: str) -> Attached:
         if number not in self._attached:
             told = self.ask("disk.attachedObject.get", {"id": number})
-            drive = self.on_drive(told["OBJECT_ID"])
-            key = f"disk:{told['OBJECT_ID']}" if drive else f"attached:{number}"
-            self._attached[number] = Attached(key, told["OBJECT_ID"], told["NAME"], int(told["SIZE"]))
+            self._attached[number] = Attached(
+                f"disk:{told['OBJECT_ID']}", told["OBJECT_ID"], told["NAME"], int(told["SIZE"])
+            )
         return self._attached[number]
 
     def on_drive(self, number: str) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -12,6 +12,17 @@ import msgspec
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, decode_record
+from b24migrate.engine.phases.hints import (
+    NONE,
+    REST,
+    SIZE,
+    count_parents,
+    hint_of,
+    is_sampled,
+    narrow_trust,
+    refute,
+    refuted_before,
+)
 from b24migrate.messages import say
 from b24migrate.model.records import (
     Job,
@@ -35,22 +46,29 @@ PACK_PAGES = 200
 PACK_PARENTS = 600
 SPARE = 1  # commands of a request that nothing is planned for
 PARENTS_AT_ONCE = 2000
-# Page numbers: each parent, lane and reading has a range of its own.
-PAGES_OF_A_PARENT = 1_000_000
-PAGES_OF_A_READING = 1_000_000
+PAGES_OF_A_PARENT = 1_000_000  # page numbers: each parent and lane has a range of its own
 FULL_REQUEST = 50  # pages
 MOST_CHILDREN = 10**9  # no parent has as many: a larger number is none
 BROKEN = say("record.broken_row")
 
 
 def pack(context: RunContext, job: Job) -> Follow:
-    """Divides the parents into lanes of about equal work, a few hundred at a time."""
+    """Divides the parents that are asked into lanes of about equal work, a few hundred at a time. Few of them wait for
+    those of the next stretch, so that requests are full."""
+    stream = context.streams[job.args["stream"]]
     reading = find_reading(context, job)
     of = context.streams[reading.of]
+    size = int(job.args.get(SIZE) or count_parents(context, reading))
+    if job.args.get(REST) and not job.args["after"]:
+        note_refuted(context, job, stream, reading)
     parents = context.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    packs = list(pack_lanes(dict(_count_pages(context, reading, of, parents))))
+    asked = {str(one): int(pages) for one, pages in job.args.get("held", ())}
+    asked |= _count_pages(context, reading, of, parents, _asks(context, job, stream, size))
+    last = len(parents) < PARENTS_AT_ONCE
+    held = asked if not last and sum(asked.values()) < PACK_PAGES else {}
+    packs = list(pack_lanes(asked)) if not held else []
     number = int(job.args["n"])
-    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_args(reading)
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}
     jobs = [
         Job(
             job.scope,
@@ -64,27 +82,56 @@ def pack(context: RunContext, job: Job) -> Follow:
         )
         for k, lane in enumerate(packs)
     ]
-    if len(parents) == PARENTS_AT_ONCE:
+    if not last:
         after = order_key(parents[-1].row_key)
-        jobs.append(Job(job.scope, "pack", {**job.args, "after": after, "n": number + len(packs)}))
+        further = {**job.args, SIZE: size, "after": after, "n": number + len(packs), "held": list(held.items())}
+        jobs.append(Job(job.scope, "pack", further))
     return jobs
 
 
+def _asks(context: RunContext, job: Job, stream: Stream, size: int) -> Callable[[PerParent, SourceRecord], bool]:
+    """Whether a parent is asked by this job, for the reading and the parent."""
+    rest, which = str(job.args.get(REST, "")), int(job.args.get("which", 0))
+    refuted = refuted_before(context, stream, which, int(job.args["pass"]))
+
+    def asks(reading: PerParent, parent: SourceRecord) -> bool:
+        hint = hint_of(reading, parent)
+        if rest:
+            return hint == rest and not is_sampled(parent.id, size)
+        return not hint or hint in refuted or is_sampled(parent.id, size)
+
+    return asks
+
+
+def note_refuted(context: RunContext, job: Job, stream: Stream, reading: PerParent) -> None:
+    hint = str(job.args[REST])
+    refute(context, stream, int(job.args.get("which", 0)), hint, int(job.args["pass"]))
+    if hint == NONE:
+        message = say("note.wrong_hint", of=reading.of, stream=stream.name)
+        context.note(context.owner[stream.name].name, message)
+
+
 def _count_pages(
-    context: RunContext, reading: PerParent, of: Stream, parents: Sequence[Record]
-) -> Iterator[tuple[str, int]]:
+    context: RunContext,
+    reading: PerParent,
+    of: Stream,
+    parents: Sequence[Record],
+    asks: Callable[[PerParent, SourceRecord], bool],
+) -> dict[str, int]:
     """The parents whose children are read, and how many pages each is likely to have. One that cannot be read from the
     store, or makes no sense, is counted as read in part: the next run asks again."""
+    pages: dict[str, int] = {}
     for parent in parents:
         try:
             one = decode_record(parent, of)
-            if reading.only(one):
-                yield one.id, expected_pages(reading, one)
+            if reading.only(one) and asks(reading, one):
+                pages[one.id] = expected_pages(reading, one)
         except msgspec.DecodeError:
             partial.mark_incomplete(context, of, {parent.row_key: BROKEN})
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             error = unexpected(context, bug, context.owner[of.name].name, f"{of.name} {parent.row_key}")
             partial.mark_incomplete(context, of, {parent.row_key: error.message})
+    return pages
 
 
 def pack_lanes(pages: Mapping[str, int]) -> Iterator[list[str]]:
@@ -134,8 +181,9 @@ def expected_pages(reading: PerParent, parent: SourceRecord) -> int:
 def find_reading(context: RunContext, job: Job) -> PerParent:
     reading = context.reading(context.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
-    # A walk that is to prove the end knows no count that it could trust.
-    return replace(reading, expected=lambda _: None) if job.args.get("prove") else reading
+    if job.args.get("prove"):  # such a walk trusts nothing but an empty page
+        return replace(reading, expected=lambda _: None, uncounted=lambda _: False)
+    return narrow_trust(reading, int(job.args.get(SIZE, 0)))
 
 
 def walk_args(reading: PerParent) -> dict[str, Json]:

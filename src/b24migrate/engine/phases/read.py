@@ -10,7 +10,8 @@ from datetime import timedelta
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
-from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PAGES_OF_A_PARENT, PAGES_OF_A_READING
+from b24migrate.engine.phases.hints import first_lane
+from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PAGES_OF_A_PARENT
 from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimate_prefix, gap_key, trusted_prefix
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
@@ -44,7 +45,7 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     reading = context.reading(stream, which)
     args = {"stream": stream.name, "pass": pass_no} | ({"which": which} if which else {})
     if isinstance(reading, PerParent):
-        return [Job(scope, "pack", {**args, "after": "", "n": which * PAGES_OF_A_READING})]
+        return [Job(scope, "pack", {**args, "after": "", "n": first_lane(which)})]
     if isinstance(reading, Each):
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})

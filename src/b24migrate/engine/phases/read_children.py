@@ -9,10 +9,10 @@ from zlib import crc32
 import msgspec
 
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
+from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
 from b24migrate.engine.phases.parent_lanes import (
     PACK_PARENTS,
     PAGES_OF_A_PARENT,
-    PAGES_OF_A_READING,
     expected_children,
     find_reading,
     walk_args,
@@ -82,7 +82,8 @@ def children(context: RunContext, job: Job) -> Follow:
         ],
     )
     note_empty_parents(context, stream, reading, page)
-    further = proof_jobs(context, job, stream, page)
+    with_children = [parents[one] for one, (_, got) in page.parents.items() if got]
+    further = proof_jobs(context, job, stream, page) + rest_jobs(context, job, stream, reading, with_children)
     left = cursors(page.next)
     args = {name: value for name, value in job.args.items() if name != AGAIN}
     args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_args(reading)}

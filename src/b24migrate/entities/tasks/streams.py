@@ -75,8 +75,9 @@ COLUMNS = [
     "CHAT_ID",
     "XML_ID",
 ]
-# Computed ones come only when they are named; of the last two either brings both.
-SELECT = ["*", *COLUMNS, "TAGS", "UF_CRM_TASK", "UF_TASK_WEBDAV_FILES"]
+# Computed ones come only when they are named; of the last two either brings both. `CHECKLIST` is among the fields that
+# one may select (tasks/fields.md), but no example of a list has it.
+SELECT = ["*", *COLUMNS, "TAGS", "CHECKLIST", "UF_CRM_TASK", "UF_TASK_WEBDAV_FILES"]
 # Request names are upper-case, the answer's are not: a lower-case filter is ignored without a word.
 BY_ID = Keyset("filter", "ID", {"order": {"ID": "asc"}}, {"order": {"ID": "desc"}})
 # The older method takes its parameters by position: ORDER, FILTER, PARAMS, SELECT.
@@ -271,6 +272,11 @@ def member(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return {"ID": resolve("users", str(value["ID"])), "TYPE": value.get("TYPE")}
 
 
+def has_checklist(task: SourceRecord) -> bool | None:
+    listed = task.payload.get("checklist")
+    return bool(listed) if isinstance(listed, list | dict) else None
+
+
 def drop_changing_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Of members and files only who and which they are: names and links change by themselves."""
     people = [(str(one.get("ID")), one.get("TYPE")) for one in as_list(payload.get("MEMBERS"))]
@@ -291,6 +297,7 @@ task_checklists = Stream(
             params=lambda task: {"TASKID": task.id, "ORDER": {"ID": "asc"}},
             paging=Whole(),
             id="ID",
+            has_any=has_checklist,
         ),
     ),
     batch=50,

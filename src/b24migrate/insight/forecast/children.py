@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext, decode_row
+from b24migrate.engine.phases.hints import hint_of, narrow_trust, refuted_key, sampled_share
 from b24migrate.engine.phases.parent_lanes import expected_pages
 from b24migrate.engine.phases.read_children import add_unlisted
 from b24migrate.insight.forecast.meter import Billed, Meter
@@ -22,7 +23,8 @@ from b24migrate.insight.forecast.sample import (
     spread_error,
 )
 from b24migrate.model.records import Page
-from b24migrate.model.streams import PerParent, Progress, SourceRecord
+from b24migrate.model.streams import PerParent, Progress, SourceRecord, Stream
+from b24migrate.ports import CHECKPOINTS
 
 LEAST_PARENTS = 200
 MOST_CHILD_CALLS = 1_000  # twenty requests
@@ -49,14 +51,45 @@ class Children:
         if not of.kept:
             return
         with_any = [parent for parent in of.kept if reading.only(parent)]
-        parents_in_all = of.kept_count * len(with_any) / len(of.kept)
         self._chance.shuffle(with_any)
+        reading = narrow_trust(reading, round(of.kept_count))
+        with_any = self._ask_by_hints(sampled, reading, with_any, of)
+        parents_in_all = of.kept_count * len(with_any) / len(of.kept)
         if not with_any:
             return
         if all(reading.expected(parent) is not None for parent in with_any):
             self._sample_counted(sampled, reading, with_any, parents_in_all, of)
         else:
             self._sample_uncounted(sampled, reading, with_any, parents_in_all, of)
+
+    def _ask_by_hints(
+        self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], of: Sampled
+    ) -> list[SourceRecord]:
+        """The parents that get asks. Of the others it asks a sample, which costs a call each."""
+        hints = {parent.id: hint_of(reading, parent) for parent in parents}
+        share = sampled_share(of.kept_count)
+        for hint in {*hints.values()} - {""}:
+            some = [parent for parent in parents if hints[parent.id] == hint]
+            if share == 1.0 or self._is_refuted(sampled.stream, reading, hint, some):
+                hints |= dict.fromkeys((parent.id for parent in some), "")
+                continue
+            in_all = share * of.kept_count * len(some) / len(of.kept)
+            calls = Counter((reading.via(one, self._context.source.owners), reading.method.lower()) for one in some)
+            family = _Family(reading, of, in_all, [0] * len(some))
+            self._add_load(sampled, family, scale_calls(calls, in_all / len(some)), [1] * len(some))
+        return [parent for parent in parents if not hints[parent.id]]
+
+    def _is_refuted(self, stream: Stream, reading: PerParent, hint: str, parents: Sequence[SourceRecord]) -> bool:
+        """By a pass before, or by some of these parents."""
+        which = next((place for place, one in enumerate(stream.more, 1) if one.method == reading.method), 0)
+        if self._context.store.read(CHECKPOINTS, refuted_key(stream, which, hint)) is not None:
+            return True
+        some = parents[:LEAST_PARENTS]
+        for start in range(0, len(some), COMMANDS):
+            page = self._page(reading, [Progress(parent) for parent in some[start : start + COMMANDS]])
+            if any(got for _, got in page.parents.values()):
+                return True
+        return False
 
     def _sample_counted(
         self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], in_all: float, of: Sampled
@@ -86,6 +119,8 @@ class Children:
         chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
         own, own_counts = self._ask(sampled, reading, apart)
         calls, counts = self._ask(sampled, reading, chosen)
+        if any(map(reading.uncounted, chosen)):
+            calls = self._count_calls(reading, chosen, counts)
         part = max(1.0, (in_all - len(apart)) / len(chosen)) if chosen else 1.0
         every = Counter(scale_calls(calls, part))
         every.update(own)
@@ -105,6 +140,18 @@ class Children:
         for key, count in self._meter.used.since(before).calls.items():
             calls[key] += math.ceil(count)
         return calls, [per_parent[parent.id] for parent in parents]
+
+    def _count_calls(
+        self, reading: PerParent, parents: Sequence[SourceRecord], counts: Sequence[int]
+    ) -> Counter[Billed]:
+        """The calls of walks of which some prove their end and the others trust a small page. The first walks of a
+        process prove it in any case: much of a sample, and little of the whole."""
+        calls: Counter[Billed] = Counter()
+        for parent, count in zip(parents, counts, strict=True):
+            trusted = reading.uncounted(parent) and 0 < count % PAGE < PAGE // 2
+            key = (reading.via(parent, self._context.source.owners), reading.method.lower())
+            calls[key] += count // PAGE + 1 + (count % PAGE != 0 and not trusted)
+        return calls
 
     @staticmethod
     def _add_load(sampled: Sampled, family: _Family, calls: Mapping[Billed, float], pages: Sequence[int]) -> None:

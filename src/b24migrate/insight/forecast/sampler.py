@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TypeVar
 
 from b24migrate.engine.phases.context import RunContext, decode_row
 from b24migrate.engine.phases.parent_lanes import expected_pages
@@ -38,6 +39,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Page, Row
 from b24migrate.model.streams import Each, Gather, Keyset, Listing, PerParent, Reading, Stream
 
+T = TypeVar("T")
 LEAST_PAGES = 40  # of a listing: what fits into a request
 MOST_PAGES = 60  # of a sample: enough for any certainty, and little to keep in memory
 FILES_ERROR = 0.04  # relative standard error of the number of files that is good enough
@@ -131,7 +133,7 @@ class Sampler:
             return {}, rows
         before = self._meter.used
         # spread over all of them: a portal's old records are others than its new ones
-        some = rows[:: max(1, math.ceil(len(rows) / FIRST_ENRICHED))]
+        some = self._choose(rows, FIRST_ENRICHED)
         with suppress(Permanent):  # get goes on without it, too
             known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, some))
             each = sum(self._meter.used.since(before).calls.values()) / len(some)
@@ -219,7 +221,7 @@ class Sampler:
             uncertain=error,
         )
 
-    def _choose(self, things: Sequence[Args], wanted: int) -> list[Args]:
+    def _choose(self, things: Sequence[T], wanted: int) -> list[T]:
         """So many of them: one from each of as many equal stretches."""
         if wanted >= len(things):
             return list(things)
