@@ -19,7 +19,7 @@ from b24migrate.bitrix.source import BitrixSource
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.model.errors import GateUnmet, MigrationError, Permanent
 from b24migrate.model.events import Noted, PortalMoved
-from b24migrate.targets.rest.uploads import address
+from b24migrate.targets.rest.files import address
 
 HOST = "portal.example.com"
 Names = Callable[[dict[str, list[str]]], None]

@@ -13,7 +13,7 @@ from b24migrate import app
 from b24migrate.bitrix import client
 from b24migrate.cli import main
 from b24migrate.engine import worker
-from b24migrate.targets.rest import pending_creates
+from b24migrate.targets.rest import journal
 
 TIMEOUTS = client.Timeouts(connect_s=1.0, read_s=0.4, probe_s=0.4)
 
@@ -38,7 +38,7 @@ def hurry(origin: float, speed: float) -> None:
     vars(app)["SystemClock"] = lambda: HurriedClock(origin, speed)
     vars(worker)["IDLE_GLANCES"] = worker.IDLE_GLANCES / speed
     if speed > 1:  # who is in no hurry has no portals that fail him either, and answers of a busy machine come late
-        vars(pending_creates)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
+        vars(journal)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
         (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 

@@ -18,7 +18,7 @@ from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Item, Outcome
 from b24migrate.model.streams import PHASES
-from b24migrate.targets.rest.pending_creates import LONGEST_S
+from b24migrate.targets.rest.journal import LONGEST_S
 from b24sim import Portal
 
 PLAN = small(

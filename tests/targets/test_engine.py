@@ -10,7 +10,7 @@ from tests.targets.everything import Move, moving
 
 from b24migrate.model.records import Item
 from b24migrate.ports import RegisterRow
-from b24migrate.targets.calls import count_fitting
+from b24migrate.targets import count_fitting
 from b24migrate.targets.rest.target import RestTarget
 
 DEPARTMENT = Item.make("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})

@@ -16,9 +16,9 @@ from b24migrate.entities.feed import rest_comments
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import send as sending
-from b24migrate.targets.rest.header_line import format_number
 from b24migrate.targets.rest.journal import State
 from b24migrate.targets.rest.target import RestTarget
+from b24migrate.targets.rest.values import format_number
 from b24sim import Portal
 from b24sim.context import Context, Method
 from b24sim.request import Params

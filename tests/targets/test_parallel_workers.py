@@ -11,9 +11,8 @@ from tests.targets.everything import Move
 
 from b24migrate.model.records import Item, Outcome
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
-from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.box import Box, user_names
 from b24migrate.targets.rest.target import RestTarget
-from b24migrate.targets.rest.user_names import user_names
 
 MOMENT_S = 0.3  # in which a second hand would have done it
 

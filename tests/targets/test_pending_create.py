@@ -13,7 +13,7 @@ from tests.targets.everything import Move
 
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Item
-from b24migrate.targets.rest import files, pending_creates
+from b24migrate.targets.rest import files, journal
 from b24migrate.targets.rest.journal import JournalEntry
 from b24migrate.targets.rest.target import RestTarget
 
@@ -54,7 +54,7 @@ def test_who_takes_over_waits_until_the_calls_of_the_dead_must_have_ended(move: 
     struck_down(move)
     with pytest.raises(Limited) as limited:
         send(target)
-    assert 0 < limited.value.wait_s <= pending_creates.LONGEST_S
+    assert 0 < limited.value.wait_s <= journal.LONGEST_S
     target._box.call("tasks.task.add", {"fields": LATE})
     assert send(target) == "created"
     assert tasks(move) == 1
@@ -64,14 +64,14 @@ def test_what_never_left_is_created_when_that_time_is_over(move: Move, target: R
     struck_down(move)
     with pytest.raises(Limited):
         send(target)
-    move.world.clock.sleep(pending_creates.LONGEST_S)
+    move.world.clock.sleep(journal.LONGEST_S)
     assert send(target) == "created"
     assert tasks(move) == 1
 
 
 def test_nobody_waits_for_somebody_who_died_long_ago(move: Move, target: RestTarget) -> None:
     struck_down(move)
-    move.world.clock.sleep((pending_creates.OVER + timedelta(seconds=1)).total_seconds())
+    move.world.clock.sleep((journal.OVER + timedelta(seconds=1)).total_seconds())
     assert send(target) == "created"
 
 
@@ -88,7 +88,7 @@ def test_a_create_that_was_given_up_is_not_repeated_before_it_must_have_ended(
         return call(method, params)
 
     def late(seconds: float) -> None:
-        if seconds >= pending_creates.LONGEST_S:
+        if seconds >= journal.LONGEST_S:
             call("tasks.task.add", {"fields": LATE})
         sleep(seconds)
 

@@ -13,8 +13,8 @@ from b24migrate.engine.phases import verify
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import journal
 from b24migrate.targets.rest.box import Box, SourceFacts
-from b24migrate.targets.rest.header_line import add_header, format_number, header_number
 from b24migrate.targets.rest.target import RestTarget
+from b24migrate.targets.rest.values import add_header, format_number, header_number
 from b24sim import Portal
 from b24sim.context import Context, Method
 from b24sim.methods.system import ALL_SCOPES

@@ -10,7 +10,7 @@ from b24migrate import entities, targets
 
 ROOTS = (Path(next(iter(targets.__path__))), Path(next(iter(entities.__path__))))
 REASON = 3  # its place among the arguments of a Rule
-REASONS = ROOTS[0] / "rest" / "reasons.py"  # those that several files use
+REASONS = ROOTS[0] / "rest" / "writer.py"  # those that several files use
 
 
 def reasons() -> Iterator[tuple[str, str]]:

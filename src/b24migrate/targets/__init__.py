@@ -1,1 +1,30 @@
-"""The box: where records arrive."""
+"""The box: where records arrive. Here is what both ways of writing share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import msgspec
+
+from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.source import BitrixSource
+from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.streams import CustomFields
+
+
+def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | None:
+    """By the box's own method. A webhook with nothing but the scope `import` cannot, and types have other ids."""
+    if custom.types:
+        return None
+    try:
+        found = custom.read(BitrixSource(portal), lambda _: ())
+    except (Permanent, GateUnmet, msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
+
+
+def count_fitting(sizes: Iterable[int], most: int, frame: int = 0) -> int:
+    """How many of the first go into a call of so many bytes; 0 when the first alone is too large."""
+    whole = itertools.accumulate(sizes, initial=frame)
+    return max(0, sum(1 for size in whole if size <= most) - 1)

@@ -16,7 +16,7 @@ from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
-from b24migrate.targets.calls import count_fitting, existing_fields
+from b24migrate.targets import count_fitting, existing_fields
 
 _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})

@@ -10,11 +10,9 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box
-from b24migrate.targets.rest.create import create_one_by_one
-from b24migrate.targets.rest.user_names import user_names
+from b24migrate.targets.rest.box import Box, user_names
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one_by_one
 
 ABOUT = "B24MIGRATE"  # the ENTITY_TYPE of our chats; their ENTITY_ID is the key
 OPEN = "open"

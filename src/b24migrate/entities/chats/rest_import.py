@@ -20,13 +20,9 @@ from b24migrate.model.errors import GateUnmet, MigrationError, Permanent, Transi
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.application import ask_as_application, call_as_application
-from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
-from b24migrate.targets.rest.journal import Journal, JournalEntry, State
-from b24migrate.targets.rest.marks import is_marked, set_mark
-from b24migrate.targets.rest.pending_creates import busy_error
-from b24migrate.targets.rest.reasons import LONGEST
-from b24migrate.targets.rest.writer import STAMP, CreateResult
+from b24migrate.targets.rest.box import Box, ask_as_application, call_as_application, rows_at, unexpected_answer
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State, busy_error, is_marked, set_mark
+from b24migrate.targets.rest.writer import LONGEST, STAMP, CreateResult
 
 SCOPE = "im.import"
 METHOD = "im.v2.Import.createGroup"

@@ -11,13 +11,10 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
-from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.create import choose_unclaimed, create_one
-from b24migrate.targets.rest.header_line import add_header, format_number, header_number
-from b24migrate.targets.rest.marks import is_marked, set_mark
-from b24migrate.targets.rest.reasons import UNEDITED
-from b24migrate.targets.rest.user_names import user_names
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer
+from b24migrate.targets.rest.box import Box, rows_at, user_names
+from b24migrate.targets.rest.journal import is_marked, set_mark
+from b24migrate.targets.rest.values import add_header, format_number, header_number
+from b24migrate.targets.rest.writer import UNEDITED, CreateResult, Known, Writer, choose_unclaimed, create_one
 
 PAGE = 50
 SYSTEM = "0"

@@ -9,9 +9,8 @@ from b24migrate.entities.chats import rest_import
 from b24migrate.messages import say
 from b24migrate.model.fidelity import EMPTY, KEY, Draft, Keeping, Rule
 from b24migrate.targets.rest.box import Box
-from b24migrate.targets.rest.journal import Journal
-from b24migrate.targets.rest.marks import is_marked
-from b24migrate.targets.rest.reasons import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
+from b24migrate.targets.rest.journal import Journal, is_marked
+from b24migrate.targets.rest.writer import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
 
 STAMPED = say("reason.rest_chat_stamp")
 IMPORTED = say("reason.rest_chat_imported")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from b24migrate.messages import say
 from b24migrate.model.records import Args, Json
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.contents import stamped_key
+from b24migrate.targets.rest.deletion import stamped_key
 from b24migrate.targets.rest.writer import STAMP, Content, Known
 
 CONTACT, DEAL = "3", "2"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from b24migrate.model.records import Args, Json
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.custom_values import bare_file, decode_custom, encode_custom
+from b24migrate.targets.rest.fields import bare_file, decode_custom, encode_custom
 
 PICTURES = ("logo", "photo")
 # What is sent in another form, or follows from the rest.

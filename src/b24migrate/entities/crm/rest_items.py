@@ -24,8 +24,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest.box import Box, in_chunks, rows_at
-from b24migrate.targets.rest.field_methods import older_methods
-from b24migrate.targets.rest.fields import FieldMethods
+from b24migrate.targets.rest.fields import FieldMethods, older_methods
 from b24migrate.targets.rest.writer import STAMP, CreateResult, Known, Writer
 
 FIRST_SMART_TYPE = 128

@@ -16,10 +16,9 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.create import create_one
 from b24migrate.targets.rest.journal import Journal, State
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one
 
 OF_STAGE = (
     Column("ENTITY_ID", "ENTITY_ID"),

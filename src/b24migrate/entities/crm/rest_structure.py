@@ -11,11 +11,10 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.contents import keys_with_prefix
-from b24migrate.targets.rest.create import create_one
+from b24migrate.targets.rest.deletion import keys_with_prefix
 from b24migrate.targets.rest.journal import Journal
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one
 
 LIST = "bizproc.workflow.template.list"
 ON_CHANGE = 2

@@ -13,10 +13,9 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, items_at, rows_at
-from b24migrate.targets.rest.contents import child_keys
-from b24migrate.targets.rest.create import create_one
-from b24migrate.targets.rest.header_line import add_header, format_number, header_number
-from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer
+from b24migrate.targets.rest.deletion import child_keys
+from b24migrate.targets.rest.values import add_header, format_number, header_number
+from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, create_one
 
 EVERYBODY = "UA"
 NOT_ADDED, NO_REASON = "SONET_CONTROLLER_LIVEFEED_BLOGPOST_ADD_ERROR", "hasn't been added"

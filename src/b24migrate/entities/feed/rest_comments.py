@@ -14,9 +14,8 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
-from b24migrate.targets.rest.create import choose_unclaimed, create_one_by_one
-from b24migrate.targets.rest.header_line import add_header, format_number, header_number
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer
+from b24migrate.targets.rest.values import add_header, format_number, header_number
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, choose_unclaimed, create_one_by_one
 
 STREAM = "feed_comments"
 READER = "log.blogcomment.user.get"

@@ -12,10 +12,9 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, in_chunks, items_at, rows_at
-from b24migrate.targets.rest.contents import UNSEEN, child_keys, select_tasks, stamped_key
-from b24migrate.targets.rest.create import create_one_by_one
+from b24migrate.targets.rest.deletion import UNSEEN, child_keys, select_tasks, stamped_key
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, stamp_key
+from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, create_one_by_one, stamp_key
 
 # ---------------------------------------------------------------- groups
 

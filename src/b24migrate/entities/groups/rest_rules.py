@@ -9,8 +9,8 @@ from b24migrate.model.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.model.records import Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.contents import keys_with_prefix
-from b24migrate.targets.rest.reasons import PICTURE, TODAY
+from b24migrate.targets.rest.deletion import keys_with_prefix
+from b24migrate.targets.rest.writer import PICTURE, TODAY
 
 TYPES = ("group", "project", "scrum")
 DOUBLED = say("reason.rest_group_doubled")

@@ -13,12 +13,10 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, in_chunks, rows_at
-from b24migrate.targets.rest.contents import select_tasks
-from b24migrate.targets.rest.create import create_one
-from b24migrate.targets.rest.custom_values import decode_custom, encode_custom, wrapped_file
-from b24migrate.targets.rest.field_methods import positional_methods
+from b24migrate.targets.rest.deletion import select_tasks
+from b24migrate.targets.rest.fields import decode_custom, encode_custom, positional_methods, wrapped_file
 from b24migrate.targets.rest.values import Column, columns
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer, stamp_key
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one, stamp_key
 
 LONGEST_TITLE = 250
 # In no document, but in the kernel (tasks classes/general/task.php): updates that notify nobody, and new tasks for

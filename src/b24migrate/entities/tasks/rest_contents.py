@@ -10,7 +10,7 @@ from b24migrate.model.records import Args
 from b24migrate.ports import Command
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
-from b24migrate.targets.rest.contents import UNSEEN, child_keys, keys_with_prefix, select_tasks, stamped_key
+from b24migrate.targets.rest.deletion import UNSEEN, child_keys, keys_with_prefix, select_tasks, stamped_key
 from b24migrate.targets.rest.writer import Content, Known
 
 STREAM = "task_comments"

@@ -10,8 +10,8 @@ from b24migrate.messages import say
 from b24migrate.model.fidelity import EMPTY, KEY, Draft, Judge, Keeping, Rule
 from b24migrate.model.records import Json
 from b24migrate.targets.rest.box import PEOPLE, Box
-from b24migrate.targets.rest.marks import is_marked
-from b24migrate.targets.rest.reasons import OLD, QUOTED, TODAY, UNEDITED
+from b24migrate.targets.rest.journal import is_marked
+from b24migrate.targets.rest.writer import OLD, QUOTED, TODAY, UNEDITED
 
 LONGEST_TITLE = 250
 STATUSES = ("2", "3", "4", "5", "6")

@@ -13,12 +13,18 @@ from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, in_chunks, rows_at
-from b24migrate.targets.rest.contents import UNSEEN, keys_with_prefix
-from b24migrate.targets.rest.create import create_one, create_one_by_one
-from b24migrate.targets.rest.custom_values import decode_custom, encode_custom, wrapped_file
-from b24migrate.targets.rest.field_methods import older_methods
+from b24migrate.targets.rest.deletion import UNSEEN, keys_with_prefix
+from b24migrate.targets.rest.fields import decode_custom, encode_custom, older_methods, wrapped_file
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, stamp_key
+from b24migrate.targets.rest.writer import (
+    Content,
+    CreateResult,
+    Known,
+    Writer,
+    create_one,
+    create_one_by_one,
+    stamp_key,
+)
 
 # ---------------------------------------------------------------- departments
 

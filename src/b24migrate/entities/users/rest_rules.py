@@ -6,7 +6,7 @@ import re
 
 from b24migrate.messages import say
 from b24migrate.model.fidelity import Draft, Keeping, Rule
-from b24migrate.targets.rest.reasons import PICTURE
+from b24migrate.targets.rest.writer import PICTURE
 
 INVITED = say("reason.rest_invited")
 UNINVITED = say("reason.rest_uninvited")

@@ -18,8 +18,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import NOWHERE, Args, Item, Json
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.application import ask_as_application, call_as_application
-from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
+from b24migrate.targets.rest.box import Box, ask_as_application, call_as_application, rows_at, unexpected_answer
 from b24migrate.targets.rest.writer import CreateResult, Known, Writer, stamp_key
 
 VERSION = 2

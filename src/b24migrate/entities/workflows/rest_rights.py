@@ -9,8 +9,7 @@ from b24migrate.entities.workflows.rest_rules import Standing
 from b24migrate.messages import join, say
 from b24migrate.model.errors import GateUnmet, MigrationError, Transient
 from b24migrate.ports import TargetCheck
-from b24migrate.targets.rest.application import ask_as_application
-from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.box import Box, ask_as_application
 
 KEPT_S = 60.0
 SCOPE = "bizproc"

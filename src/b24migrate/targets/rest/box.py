@@ -11,6 +11,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.batch import Batcher
@@ -21,7 +22,7 @@ from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
-from b24migrate.targets.rest.pending_creates import PendingCreates
+from b24migrate.targets.rest.journal import PendingCreates
 
 PAGE = 50
 # The largest file inside a call: the call is in memory as a whole, here and there, and only the Drive has another way
@@ -30,6 +31,7 @@ INSIDE_BYTES = 104_857_600
 KEPT_S = 1.0
 PEOPLE = "users"  # the stream under which people are linked
 One = TypeVar("One")
+NAMES_KEPT_S = 600.0
 
 
 class SourceFacts(NamedTuple):
@@ -223,3 +225,28 @@ def items_at(said: Json, *path: str) -> list[Json]:
 def in_chunks(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:
     some = list(values)
     return (some[start : start + size] for start in range(0, len(some), size))
+
+
+def call_as_application(box: Box, method: str, params: Args) -> Json:
+    """One call, a write or a question."""
+    if box.application is None:
+        return box.call(method, params)
+    told = box.application.call(method, params).result
+    return msgspec.json.decode(told if isinstance(told, Raw) else b"null")
+
+
+def ask_as_application(box: Box, method: str, params: Args) -> Json:
+    """A call that changes nothing, so that it is repeated at once when its answer got lost."""
+    return Batcher(box.portal).patiently(call_as_application, box, method, params)
+
+
+def user_names(box: Box, user_ids: Iterable[str]) -> dict[str, str]:
+    known: dict[str, str] = box.kept("names of people", dict, NAMES_KEPT_S)
+    wanted = list(dict.fromkeys(map(str, user_ids)))
+    for some in in_chunks(one for one in wanted if one not in known):
+        rows = rows_at(box.question("user.get", {"FILTER": {"ID": some}, "ADMIN_MODE": True}))
+        told = {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
+        # Whom the box does not show is not asked for again at every message. In one go with the others: whoever looks
+        # meanwhile must not take somebody for nameless.
+        known |= {**dict.fromkeys(some, ""), **told}
+    return {one: known[one] for one in wanted if known.get(one)}

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Json
 from b24migrate.ports import Deleted
-from b24migrate.targets.rest.box import Box, expect_known_shape, in_chunks
+from b24migrate.targets.rest.box import PAGE, Box, expect_known_shape, in_chunks, rows_at
 from b24migrate.targets.rest.journal import Journal, JournalEntry, State
 from b24migrate.targets.rest.send import fingerprints, look_for
-from b24migrate.targets.rest.writer import Content, Known, Writer
+from b24migrate.targets.rest.writer import STAMP, Content, Known, Writer
 
 CHANGED = say("keep.changed")
 UNSURE = say("keep.unknown")
+UNSEEN = say("keep.unseen")
 
 
 def delete(box: Box, journal: Journal, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
@@ -86,3 +88,36 @@ def _delete_one(box: Box, writer: Writer, answer: Deleted, known: dict[str, Jour
     except Permanent as error:
         return Deleted(answer.key, "kept", error.message)
     return answer
+
+
+def child_keys(box: Box, stream: str, key: str) -> dict[str, str]:
+    """Of what is ours below a record the key by target id. The keys of children begin with the id of their parent."""
+    return keys_with_prefix(box, stream, f"source:{stream}:{key.rpartition(':')[2]}:")
+
+
+def keys_with_prefix(box: Box, stream: str, with_: str = "") -> dict[str, str]:
+    known = (one for some in Journal(box.store).walk(stream, with_) for one in some)
+    return {one.target_id: one.key for one in known if _is_ours(one)}
+
+
+def stamped_key(box: Box, stream: str, stamp: Json, target_id: str) -> str:
+    """The key that a stamp says, if it is true: a copy of a record has a copy of its stamp."""
+    key = str(stamp or "").removeprefix(f"{STAMP}:")
+    known = Journal(box.store).find(stream, [key]).get(key)
+    return key if known is not None and known.target_id == target_id and _is_ours(known) else ""
+
+
+def select_tasks(box: Box, conditions: Mapping[str, Json], *names: str, after: int = 0) -> Iterator[Args]:
+    """By id, not by `start`, which some boxes take from the address only."""
+    while True:
+        asked = {"filter": {**conditions, ">ID": after}, "select": ["ID", *names], "order": {"ID": "asc"}}
+        page = list(rows_at(box.question("tasks.task.list", asked), "tasks"))
+        yield from page
+        reached = max((int(row["id"]) for row in page), default=after)
+        if len(page) < PAGE or reached <= after:
+            return
+        after = reached
+
+
+def _is_ours(one: JournalEntry) -> bool:
+    return bool(one.target_id) and one.state is not State.LINKED

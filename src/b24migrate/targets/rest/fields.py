@@ -9,8 +9,19 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import FieldOutcome
+from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
 from b24migrate.targets.rest.values import yes_or_no
+
+_DECODERS: dict[str, Callable[[Json], Json]] = {
+    "enumeration": values.optional_id,
+    "employee": values.optional_id,
+    "crm": values.text,
+    "crm_status": values.text,
+    "boolean": values.flag,
+    "date": values.day,
+    "datetime": values.utc,
+}
 
 
 class FieldMethods(NamedTuple):
@@ -99,3 +110,63 @@ def _find_option(option: Args, found: Args) -> Args | None:
 
 def _failed_outcome(code: str, error_code: str, why: str) -> FieldOutcome:
     return FieldOutcome(code, "", "failed", {}, error_code, why)
+
+
+def wrapped_file(name: str, content: str) -> Json:
+    """A file as older methods take it: a bare pair is two values of no sense to them, and passed over in silence."""
+    return {"fileData": [name, content]}
+
+
+def bare_file(name: str, content: str) -> Json:
+    """A file as `crm.item.*` takes it (bitrix24-rest-2 §E.3)."""
+    return [name, content]
+
+
+def encode_custom(box: Box, stream: str, fields: Args, file: Callable[[str, str], Json]) -> dict[str, Json]:
+    """Only files need another form, which differs by method; a flag is a letter to every one."""
+    kinds = box.custom_types(stream)
+
+    def sent(kind: str, value: Json) -> Json:
+        if isinstance(value, list):
+            return [sent(kind, one) for one in value]
+        if kind == "file" and value:
+            return file(*box.file(str(value)))
+        return values.yes_or_no(value) if isinstance(value, bool) else value
+
+    return {name: sent(kinds.get(name, ""), value) for name, value in fields.items()}
+
+
+def decode_custom(box: Box, stream: str, row: Args) -> dict[str, Json]:
+    kinds = box.custom_types(stream)
+    return {
+        name: _convert_each(_DECODERS[kinds[name]], value) if kinds.get(name) in _DECODERS else value
+        for name, value in row.items()
+    }
+
+
+def _convert_each(decode: Callable[[Json], Json], value: Json) -> Json:
+    if isinstance(value, list):
+        return [one for one in map(decode, value) if one is not None]
+    return decode(value)
+
+
+def older_methods(prefix: str, forget: Callable[[Box], None] = lambda _: None) -> FieldMethods:
+    """`user.userfield.*`, `crm.<entity>.userfield.*`."""
+    return FieldMethods(
+        listing=lambda box, _: list(box.pages(f"{prefix}.list", {"order": {"ID": "ASC"}})),
+        add=lambda box, _, described: box.call(f"{prefix}.add", {"fields": described}),
+        update=lambda box, _, number, changed: box.call(f"{prefix}.update", {"id": number, "fields": changed}),
+        code=lambda _box, _type, code: code,
+        forget=forget,
+    )
+
+
+def positional_methods(prefix: str, types: frozenset[str]) -> FieldMethods:
+    """`task.item.userfield.*`, whose parameters are taken by position."""
+    return FieldMethods(
+        listing=lambda box, _: list(rows_at(box.question(f"{prefix}.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}}))),
+        add=lambda box, _, described: box.call(f"{prefix}.add", {"PARAMS": described}),
+        update=None,
+        code=lambda _box, _type, code: code,
+        types=types,
+    )

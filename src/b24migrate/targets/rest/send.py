@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.records import Args, Item, Json, Outcome, digest
 from b24migrate.targets.rest.box import Box, expect_known_shape, in_chunks
-from b24migrate.targets.rest.journal import Journal, JournalEntry, State
-from b24migrate.targets.rest.pending_creates import busy_error
+from b24migrate.targets.rest.journal import Journal, JournalEntry, State, busy_error
 from b24migrate.targets.rest.writer import CreateResult, Known, Update, Writer
 
 PAUSES_S = (1.0, 2.0)

@@ -3,26 +3,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Condition
 from typing import BinaryIO
 
 from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.messages import say
-from b24migrate.model.errors import Permanent
+from b24migrate.model.errors import GateUnmet, Permanent
 from b24migrate.model.fidelity import Rule
-from b24migrate.model.records import Args, Item, Outcome
+from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
-from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
-from b24migrate.targets.calls import count_fitting, existing_fields
-from b24migrate.targets.rest import checks, deletion, files
+from b24migrate.ports import Command, Deleted, FieldOutcome, Store, TargetCheck, TargetInfo, TargetLimits, TargetRecord
+from b24migrate.targets import count_fitting, existing_fields
+from b24migrate.targets.rest import deletion, files
 from b24migrate.targets.rest.box import Box, SourceFacts, expect_known_shape, in_chunks
 from b24migrate.targets.rest.fields import declare
 from b24migrate.targets.rest.journal import Journal, JournalEntry, State
 from b24migrate.targets.rest.send import Sender, look_for, read_from_box
 from b24migrate.targets.rest.writer import Known, Writer
+
+CONTRACT = 1  # the words of the port are those of the contract's first version
+SERVER = "Bitrix24 REST"
+# The settings of the box's server limit the size of a file, and no method returns them
+# (api-reference/files/index.md); the vendor's own machine for boxes allows 1 GB.
+LIMITS = TargetLimits(items=20, body_bytes=8_000_000, file_bytes=1 << 30, chunk_bytes=1 << 30)
+
+
+def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
+    """Raises GateUnmet when the webhook is no administrator's: nothing could be written as others wrote it."""
+    writers = list(writers)
+    profile, scopes, now = box.questions([Command("profile", {}), Command("scope", {}), Command("server.time", {})])
+    if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
+        raise GateUnmet(
+            "auth.target",
+            say("check.not_admin"),
+            code="ACCESS_DENIED",
+            hint=say("check.not_admin_fix"),
+        )
+    methods = existing_methods(box, {need.lower() for writer in writers for need in writer.needs})
+    lacks: dict[str, str] = {}
+    checks: dict[str, TargetCheck] = {}
+    entities: dict[str, None] = {}
+    for writer in writers:
+        entities[writer.entity] = None
+        lacking = describe_missing(writer.needs, scopes, methods)
+        if lacking and not writer.optional:
+            lacks.setdefault(writer.entity, lacking)
+        check = writer.check(box) if writer.check else None
+        if check is not None and check.fatal:
+            lacks.setdefault(writer.entity, check.message)
+        elif check is not None:
+            checks[writer.entity] = check
+    zone = str(now)[19:] if isinstance(now, str) else ""
+    served = tuple(name for name in entities if name not in lacks)
+    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks, checks)
+
+
+def existing_methods(box: Box, names: Collection[str]) -> list[str]:
+    """Those that the box has. Each is asked for: the list that `methods` gives leaves out what controllers serve, such
+    as crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
+    asked = sorted(names)
+    told = box.questions([Command("method.get", {"name": name}) for name in asked])
+    lacking = {
+        name
+        for name, one in zip(asked, told, strict=True)
+        if isinstance(one, Mapping) and not one.get("isExisting", True)
+    }
+    return [name for name in asked if name not in lacking]
+
+
+def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
+    """What keeps a stream from being written, in a sentence; empty when nothing does."""
+    granted = parse_names(scopes)
+    served = parse_names(methods)
+    for method in needs:
+        scope = scope_of(method)
+        if granted is not None and scope and scope not in granted:
+            return say("check.no_scope", scope=scope, method=method)
+        if served is not None and method.lower() not in served:
+            return say("check.no_method", method=method)
+    return ""
+
+
+def parse_names(said: Json) -> Collection[str] | None:
+    """None: the box does not tell."""
+    return {str(one).lower() for one in said} if isinstance(said, list) else None
 
 
 class SerialCalls:
@@ -72,15 +140,15 @@ class RestTarget:
 
     def info(self) -> TargetInfo:
         with expect_known_shape("import.info"):
-            return checks.inspect_box(self._box, self._writers.values())
+            return inspect_box(self._box, self._writers.values())
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         with self._hands.alone(stream, [item.key for item in items]):
             return Sender(self._box, self._journal, self._writers[stream], items).send()
 
     def fits(self, items: Sequence[Item]) -> int:
-        sizes = (len(item.wire) for item in items[: checks.LIMITS.items])
-        return count_fitting(sizes, checks.LIMITS.body_bytes)
+        sizes = (len(item.wire) for item in items[: LIMITS.items])
+        return count_fitting(sizes, LIMITS.body_bytes)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         methods = self._writers[stream].custom_fields
@@ -118,7 +186,7 @@ class RestTarget:
         return list(records.values()), cursor, None
 
     def file_bytes(self) -> int:
-        return checks.LIMITS.file_bytes
+        return LIMITS.file_bytes
 
     def put_file(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, time
 from typing import NamedTuple
@@ -10,6 +11,9 @@ from b24migrate.model.records import Args, Json
 
 NOTHING: tuple[Json, ...] = (None, "", False, [], {})
 FALSE: tuple[Json, ...] = ("N", "n", "0", 0, "", "false", False, None)
+SIGN = "№"  # a box makes a tag of what begins with a hash
+_HEAD = re.compile(rf"\[B\](?:[^\n]* )?({SIGN}[\w:]+)\[/B\](?:\n|$)")
+_MARKUP = str.maketrans("[]", "()")
 
 
 def unchanged(value: Json) -> Json:
@@ -100,3 +104,21 @@ def encode_columns(known: Iterable[Column], fields: Args) -> dict[str, Json]:
 def decode_columns(known: Iterable[Column], row: Args) -> dict[str, Json]:
     """What the box says, under the names of the wire; what it does not say is empty."""
     return {one.wire: one.back(row.get(one.native)) for one in known}
+
+
+def format_number(key: str) -> str:
+    return f"{SIGN}{key.rpartition(':')[2]}"
+
+
+def add_header(key: str, date: Json, text: Json, author: str = "") -> str:
+    """In one line, whatever people are called: otherwise it would not be known again."""
+    when = parse_time(date)
+    name = " ".join(author.translate(_MARKUP).split())
+    parts = (name, f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when else "", format_number(key))
+    return f"[B]{' · '.join(part for part in parts if part)}[/B]\n{text or ''}".rstrip()
+
+
+def header_number(text: Json) -> str:
+    """The number in the line before a text; empty where there is none."""
+    found = _HEAD.match(str(text or "").replace("\r\n", "\n"))
+    return found[1] if found else ""

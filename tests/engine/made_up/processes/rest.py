@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.model.fidelity import Keeping, Rule
-from b24migrate.targets.rest.create import create_one_by_one
-from b24migrate.targets.rest.writer import Writer
+from b24migrate.targets.rest.writer import Writer, create_one_by_one
 
 STARTED = Rule("processes", "STARTED", Keeping.LOST, "The box takes the time of the import.")
 
