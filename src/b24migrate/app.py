@@ -34,8 +34,7 @@ from b24migrate.model.events import Event, Observer, PortalBack, PortalDown, Wai
 from b24migrate.model.interrupt import Interrupt
 from b24migrate.model.values import utc_text
 from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store, Target
-from b24migrate.stores import open_store
-from b24migrate.stores.addresses import exists, located
+from b24migrate.stores import exists, located, open_store
 from b24migrate.stores.copy import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.targets.module import ImportTarget
 

@@ -28,7 +28,7 @@ SCOPE = (
     "engine/**/*.py",
     *(f"bitrix/{one}.py" for one in ("batch", "breaker", "budget", "client", "faults", "limits", "quota_store")),
     *("stores/sqlite/queue.py", "stores/sqlite/settle.py", "stores/azure/queue.py", "stores/azure/settle.py"),
-    *(f"stores/azure/{one}.py" for one in ("changesets", "job_insert", "jobs", "jobtable", "transactions")),
+    *(f"stores/azure/{one}.py" for one in ("jobs", "jobtable", "transactions")),
 )
 EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 INJECT = Path(__file__).parent / "inject"

@@ -28,8 +28,9 @@ from tests.stores.shelf import (
 
 from b24migrate.model.errors import Halted, MigrationError
 from b24migrate.model.records import Settled, Staging, Status
-from b24migrate.stores.azure import AzureStore, changes, counts, side_rows
+from b24migrate.stores.azure import AzureStore, changes, counts
 from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.shards import row_beside
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,7 +70,7 @@ def test_a_lost_answer_is_remembered_by_whoever_added_the_shard_up(place: Place,
     """Between the write and the look for it, another process folds the shard away."""
     other = place.store()
     stage(store, row(1))
-    looked = side_rows.row_beside
+    looked = row_beside
 
     def fold_first(account: Account, table: Any, key: str) -> Any:
         with pytest.MonkeyPatch.context() as patch:

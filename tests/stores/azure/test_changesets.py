@@ -20,10 +20,9 @@ from tests.stores.azure.values import Shelf, ids, values
 
 from b24migrate.stores.azure import account as accounts
 from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.failures import error_code
 from b24migrate.stores.azure.properties import entity
-from b24migrate.stores.azure.transactions import Operation, create, delete, merge, replace, upsert
+from b24migrate.stores.azure.transactions import Operation, create, delete, merge, replace, send, upsert
 
 OLD = "W/\"datetime'2001-11-15T12%3A00%3A00.0000000Z'\""
 SOME: dict[str, Any] = {

@@ -11,7 +11,6 @@ from azure.data.tables import TableClient
 from hypothesis import HealthCheck, given, settings
 from tests.stores.azure.values import Shelf, ids, long_texts
 
-from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.properties import entity
 from b24migrate.stores.azure.transactions import (
@@ -22,6 +21,7 @@ from b24migrate.stores.azure.transactions import (
     packed,
     parcels,
     replace,
+    send,
     size,
     upsert,
 )

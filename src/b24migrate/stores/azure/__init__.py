@@ -13,8 +13,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Json, Span, Table
 from b24migrate.ports import REGISTERS, Clock
-from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.account import Account, Address, Blobs
 from b24migrate.stores.azure.changes import ChangingRoom, Plan
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.counts import Tallies

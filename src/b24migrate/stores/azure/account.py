@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from azure.core.credentials import AzureNamedKeyCredential
-from azure.core.exceptions import HttpResponseError
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.core.pipeline.transport import RequestsTransport
 from azure.data.tables import TableClient, TableServiceClient, TableTransactionError
 from azure.storage.blob import BlobServiceClient, ContainerClient
@@ -25,10 +25,10 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
 from b24migrate.messages import say
-from b24migrate.model.errors import BadConfiguration
-from b24migrate.stores.azure.changesets import send
+from b24migrate.model.errors import BadConfiguration, Halted
 from b24migrate.stores.azure.failures import error_code, translated
-from b24migrate.stores.azure.transactions import Operation
+from b24migrate.stores.azure.properties import content_name
+from b24migrate.stores.azure.transactions import Operation, send
 
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 FORBIDDEN = 403
@@ -52,6 +52,7 @@ _PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 A = TypeVar("A")
 B = TypeVar("B")
+PAYLOADS = "payloads"
 
 
 class Address(NamedTuple):
@@ -247,3 +248,27 @@ def _session() -> Session:
 def _certificates() -> str | bool:
     """Those that the environment names, or else the library's."""
     return os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+
+
+class Blobs:
+    """Large values of rows, named by their content: putting one twice is harmless, and none is ever changed."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    def put(self, content: bytes) -> str:
+        name = content_name(content)
+        with translated(self._account.place):
+            self._account.container(PAYLOADS).upload_blob(name, content, overwrite=True)
+        return name
+
+    def get(self, name: str) -> bytes:
+        with translated(self._account.place):
+            try:
+                return self._account.container(PAYLOADS).download_blob(name).readall()
+            except ResourceNotFoundError as error:
+                raise Halted(
+                    say("store.no_blob", name=name, place=self._account.place),
+                    code="STORE_DAMAGED",
+                    hint=say("store.no_blob_fix"),
+                ) from error

@@ -8,8 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Table
-from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.account import Account, Blobs
 from b24migrate.stores.azure.counts import Tallies
 from b24migrate.stores.azure.find import Finder
 from b24migrate.stores.azure.limits import MIB, OPERATIONS, TRANSACTION_BYTES

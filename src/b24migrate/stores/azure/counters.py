@@ -17,8 +17,7 @@ from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted
-from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.account import Account, Blobs
 from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.properties import columns, entity
 from b24migrate.stores.azure.transactions import Operation, create, delete, replace

@@ -26,9 +26,11 @@ from b24migrate.stores.azure.shards import (
     Tally,
     packed_numbers,
     properties_of,
+    row_beside,
+    rows_beside,
     unpacked_numbers,
+    written_beside,
 )
-from b24migrate.stores.azure.side_rows import row_beside, rows_beside, written_beside
 from b24migrate.stores.azure.transactions import Operation, create, delete, replace
 
 _WORTH_A_SEGMENT = 3000  # keys

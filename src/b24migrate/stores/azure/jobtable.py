@@ -1,23 +1,48 @@
-"""The table of jobs: what is asked of it, and changes that happen only if nobody was faster."""
+"""The table of jobs: reads, conditional changes, new jobs with their messages, and dead letters."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError, ServiceResponseError
 from azure.data.tables import UpdateMode
 
-from b24migrate.model.records import Json
-from b24migrate.stores.azure.account import Account
+from b24migrate.messages import say
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import DeadLetter, Job, Json
+from b24migrate.ports import Clock
+from b24migrate.stores.azure.account import Account, Blobs
 from b24migrate.stores.azure.failures import translated
-from b24migrate.stores.azure.jobs import DEAD, ID, JOB, PARTITION, TABLE, Row, id_key
+from b24migrate.stores.azure.jobs import (
+    AT_ONCE,
+    DEAD,
+    ID,
+    JOB,
+    PARTITION,
+    TABLE,
+    Ages,
+    Entry,
+    Row,
+    entry,
+    id_key,
+    letter_entity,
+    letter_key,
+    text,
+)
 from b24migrate.stores.azure.keys import prefix_range
-from b24migrate.stores.azure.transactions import Operation, if_unchanged
+from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
+from b24migrate.stores.azure.messages import DLQ, WORK, Message, Post, obituary, order
+from b24migrate.stores.azure.transactions import Operation, delete, if_unchanged, packed, upsert
 
 _WITHIN = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 _GONE_OR_CHANGED = (404, 409, 412)
+# What happens beside the jobs. It is asked before every trial, whether it has to look again; None = it must not be.
+Beside = Callable[[bool], Sequence[Operation] | None]
+AGAIN = 20  # so often others may be faster before something must be wrong
+_BESIDE_BYTES = 1024 * 1024  # a row of a job or a letter is at most so large
 
 
 class JobTable:
@@ -155,3 +180,109 @@ class JobTable:
 
 def _row(found: Any) -> Row:
     return Row(found, str(found.metadata.get("etag", "")))
+
+
+class Additions:
+    """Adds jobs, each once, in one transaction with the operations that belong to them."""
+
+    def __init__(self, account: Account, table: JobTable, ages: Ages, clock: Clock) -> None:
+        self._account = account
+        self._table = table
+        self._ages = ages
+        self._clock = clock
+        self._blobs = Blobs(account)
+        self.post = Post(account, WORK)
+
+    def entries(self, jobs: Sequence[Job], visible_at: datetime | None = None) -> list[Entry]:
+        """Sends their messages. That comes first, so that a row knows its message from the beginning: a message without
+        a job is harmless, and goes when somebody receives it."""
+        now = self._clock.now()
+        hidden_s = (visible_at - now).total_seconds() if visible_at else 0.0
+        at = text(visible_at) if visible_at else AT_ONCE
+        heard_at = text(max(visible_at, now) if visible_at else now)
+        ages = [self._ages.next() for _ in jobs]
+
+        def made(numbered: tuple[Job, str]) -> Entry:
+            job, age = numbered
+            message = self.post.send(order(job.id), hidden_s=hidden_s)
+            return entry(job, age, message, self._blobs, visible_at=at, message_at=heard_at)
+
+        return self._account.side_by_side(made, zip(jobs, ages, strict=True))
+
+    def parcels(self, entries: Sequence[Entry], *, beside: int) -> Iterator[list[Entry]]:
+        """As few transactions as can be, if so many operations are beside each."""
+        yield from packed(entries, Entry.size, (OPERATIONS - beside) // 2, TRANSACTION_BYTES - _BESIDE_BYTES)
+
+    def commit(self, entries: list[Entry], beside: Beside) -> bool:
+        """Adds those that are not there yet, and does what is beside them, in one transaction. False when what is
+        beside them must not be: then nothing is added."""
+        for trial in range(AGAIN):
+            others = beside(trial > 0)
+            if others is None:
+                self._take_back(entries)
+                return False
+            operations = [operation for one in entries for operation in one.creation()] + list(others)
+            if not operations or self._table.submit(operations) is not None:
+                return True
+            entries = self._missing(entries)
+        raise Halted(
+            say("store.contradiction", place=self._account.place),
+            code="STORE_REFUSED",
+            hint=say("store.contradiction_fix"),
+        )
+
+    def hidden(self, job_id: str, message: Message | None, seconds: float) -> Message:
+        """The job's message, or a new one where that is gone, out of sight for so long."""
+        kept = self.post.hide(message, seconds) if message else None
+        return kept or self.post.send(order(job_id), hidden_s=seconds)
+
+    def _missing(self, entries: list[Entry]) -> list[Entry]:
+        """Those that are not there. One that is there with our age was added by us: the answer was lost."""
+        if not entries:
+            return []
+        ages = self._table.ages([one.job.id for one in entries])
+        self._unsend([one for one in entries if ages.get(one.job.id, one.age) != one.age])
+        return [one for one in entries if one.job.id not in ages]
+
+    def _take_back(self, entries: list[Entry]) -> None:
+        ages = self._table.ages([one.job.id for one in entries])
+        self._unsend([one for one in entries if ages.get(one.job.id) != one.age])
+
+    def _unsend(self, entries: list[Entry]) -> None:
+        self._account.side_by_side(self.post.delete, [one.message for one in entries])
+
+
+class DeadLetters:
+    """Rows of the same table, so that a job is either open or dead; and messages in `dlq` for monitoring."""
+
+    def __init__(self, account: Account, table: JobTable, ages: Ages) -> None:
+        self._account = account
+        self._table = table
+        self._ages = ages
+        self._blobs = Blobs(account)
+        self._post = Post(account, DLQ)
+
+    def all(self, scope: str) -> list[DeadLetter]:
+        return [row.letter(self._blobs) for row in self._table.letters(scope)]
+
+    def writing(self, job: Job, code: str, reason: str, died_at: str) -> Operation:
+        """Tells of it, and gives the operation that keeps it: in place of an older letter about the same job."""
+        older = self._table.get(letter_key(job.id))
+        age = str(older.values["Age"]) if older else self._ages.next()
+        message = self._tell(obituary(job.id, job.scope, code, reason), older.message if older else None)
+        return upsert(letter_entity(DeadLetter(job, code, reason, died_at), age, message, self._blobs))
+
+    def still_there(self, rows: Sequence[Row]) -> list[Row]:
+        found = self._account.side_by_side(self._table.get, [row.key for row in rows])
+        return [row for row in found if row]
+
+    def removal(self, row: Row) -> Operation:
+        return delete(PARTITION, row.key)
+
+    def forget(self, rows: Sequence[Row]) -> None:
+        """The messages of letters that are gone."""
+        self._account.side_by_side(self._post.delete, [row.message for row in rows])
+
+    def _tell(self, content: str, older: Message | None) -> Message:
+        rewritten = self._post.hide(older, 0, content) if older else None
+        return rewritten or self._post.send(content)

@@ -27,10 +27,12 @@ from b24migrate.stores.azure.shards import (
     Tally,
     packed_keys,
     properties_of,
+    row_beside,
+    rows_beside,
     unpacked_keys,
     unpacked_numbers,
+    written_beside,
 )
-from b24migrate.stores.azure.side_rows import row_beside, rows_beside, written_beside
 from b24migrate.stores.azure.transactions import Operation, create, delete
 
 SEGMENT = "!keys:"

@@ -13,10 +13,7 @@ from threading import Lock
 
 from b24migrate.model.records import DeadLetter, Job, Json
 from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Clock, Lease, Waiting
-from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.blobs import Blobs
-from b24migrate.stores.azure.deadletters import DeadLetters
-from b24migrate.stores.azure.job_insert import AGAIN, Additions
+from b24migrate.stores.azure.account import Account, Blobs
 from b24migrate.stores.azure.jobs import (
     AT_ONCE,
     FREE,
@@ -28,7 +25,7 @@ from b24migrate.stores.azure.jobs import (
     text,
     token_of,
 )
-from b24migrate.stores.azure.jobtable import JobTable
+from b24migrate.stores.azure.jobtable import AGAIN, Additions, DeadLetters, JobTable
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.messages import Post
 from b24migrate.stores.azure.properties import sent_bytes

@@ -19,8 +19,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Json
 from b24migrate.ports import Register, RegisterRow
-from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.account import Account, Blobs
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.keys import prefix_range, row_key

@@ -7,9 +7,8 @@ from typing import Any
 
 from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.job_insert import Additions
 from b24migrate.stores.azure.jobs import AT_ONCE, PARTITION, TENDED, Row, id_key, text
-from b24migrate.stores.azure.jobtable import JobTable
+from b24migrate.stores.azure.jobtable import Additions, JobTable
 from b24migrate.stores.azure.messages import DLQ, Message, Post, obituary, order, ordered
 from b24migrate.stores.azure.transactions import create, replace
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -13,10 +14,9 @@ import msgspec
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
-from b24migrate.model.records import Json, Status, Table
-from b24migrate.ports import COPIES, REGISTERS, Clock, Files, Register, RegisterRow, Waiting
+from b24migrate.model.records import Json, Status, Table, canonical
+from b24migrate.ports import COPIES, REGISTERS, Clock, Files, Queue, Register, RegisterRow, Store, Waiting
 from b24migrate.ports.walk import Progress, walk_table
-from b24migrate.stores.copy.model import Line, Side, Sum, size
 
 ROWS = 2000  # of a register at once
 
@@ -159,3 +159,70 @@ def read_back(files: Files, key: str) -> str:
         while chunk := content.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+class Side(NamedTuple):
+    """One store, and the address that a person would write for it."""
+
+    address: str
+    store: Store
+    queue: Queue
+    files: Files
+
+
+class Line(NamedTuple):
+    """One kind of thing that was moved. `digest` is of what arrived."""
+
+    what: str
+    rows: int
+    digest: str
+    equal: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    origin: str
+    to: str
+    lines: tuple[Line, ...]
+
+    @property
+    def equal(self) -> bool:
+        return all(line.equal for line in self.lines)
+
+    @property
+    def rows(self) -> int:
+        return sum(line.rows for line in self.lines)
+
+
+class Sum:
+    """A digest over many rows whatever their order: the sum of their SHA-256. Nulls are as good as absent."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._total = 0
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Json]]) -> Sum:
+        found = cls()
+        for row in rows:
+            found.add(row)
+        return found
+
+    def add(self, row: Mapping[str, Json]) -> None:
+        said = canonical({name: value for name, value in row.items() if value is not None})
+        self._total = (self._total + int.from_bytes(hashlib.sha256(said).digest())) % (1 << 256)
+        self.rows += 1
+
+    @property
+    def digest(self) -> str:
+        return f"{self._total:064x}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sum) and (self.rows, self.digest) == (other.rows, other.digest)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def size(store: Store, table: Table) -> int:
+    return sum(store.counts(table).values())
