@@ -9,14 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from b24migrate import messages
-from b24migrate.bitrix.application import Application, application_door
+from b24migrate.bitrix.application import Application, Keys, Tokens, application_door
 from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.limits import Governor
+from b24migrate.bitrix.limits import Governor, SharedLedger
 from b24migrate.bitrix.permissions import StoredMemory
-from b24migrate.bitrix.quota_store import SharedLedger
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.bitrix.tokens import Keys, Tokens
 from b24migrate.clock import SystemClock
 from b24migrate.config import Settings
 from b24migrate.engine import analysis
@@ -26,7 +24,7 @@ from b24migrate.engine.phases.notes import Notes
 from b24migrate.engine.redirects import note_redirects
 from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
-from b24migrate.insight.fidelity.check import Gate
+from b24migrate.insight.fidelity.entries import Gate
 from b24migrate.insight.forecast.meter import PaceRecorder
 from b24migrate.insight.status import HistoryWriter
 from b24migrate.model.errors import BadConfiguration

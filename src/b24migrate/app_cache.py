@@ -18,8 +18,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.worker import LOOK_S
 from b24migrate.model.errors import MigrationError, Stop
-from b24migrate.monitor.functions_log import log_bugs, log_line, log_stream, quiet_libraries
-from b24migrate.monitor.logs import log
+from b24migrate.monitor.logs import log, log_bugs, log_line, log_stream, quiet_libraries
 
 Open = Callable[[], AbstractContextManager[App]]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from b24migrate.bitrix.limits import Governor
-from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.bitrix.limits import Governor, SharedLedger
 from b24migrate.clock import SystemClock
 from b24migrate.stores import open_store
 

@@ -19,8 +19,7 @@ from tests.bitrix.taker import ENDLESS, HOST, SLOWEST, take
 from tests.bitrix.test_limits import Bucket
 
 from b24migrate.bitrix.envelope import Times
-from b24migrate.bitrix.limits import Governor
-from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.bitrix.limits import Governor, SharedLedger
 from b24migrate.clock import SystemClock
 from b24migrate.model.errors import Limited
 from b24migrate.model.records import Json

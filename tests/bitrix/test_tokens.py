@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from tests.bitrix.support import Kit
 
-from b24migrate.bitrix.application import Application, application_door
+from b24migrate.bitrix.application import HELD_S, Application, Keys, Tokens, application_door, seal, unseal
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.tokens import HELD_S, Keys, Tokens, seal, unseal
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.model.errors import GateUnmet, Transient
 from b24migrate.ports import TOKENS, Clock, RegisterRow, Store

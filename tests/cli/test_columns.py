@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 from rich.console import Console
 
-from b24migrate.cli.columns import status_lines
 from b24migrate.cli.lanes import lanes
 from b24migrate.cli.progress import table
+from b24migrate.cli.tables import status_lines
 from b24migrate.entities import catalog
 from b24migrate.model.records import Json
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from b24migrate import cli
-from b24migrate.cli import demo_portals
 
 SMALL = ["--users", "15", "--groups", "3", "--chats", "5", "--messages", "100", "--tasks", "5", "--deals", "8"]
 SMALLEST = ["--users", "5", "--groups", "0", "--chats", "0", "--messages", "0", "--tasks", "0", "--deals", "0"]
@@ -70,7 +69,7 @@ def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(tmp_path: 
 def test_without_the_simulator_the_demo_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo_portals, "find_spec", lambda name: None if name == "b24sim" else object())
+    monkeypatch.setattr("b24migrate.cli.demo.find_spec", lambda name: None if name == "b24sim" else object())
     monkeypatch.chdir(tmp_path)
     assert cli.execute(["demo"]) == 2
     said = capsys.readouterr().err

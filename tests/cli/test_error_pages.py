@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.codes_in_source import codes
 
-from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery
+from b24migrate.bitrix.faults import FAULTS, Fault, Recovery
 from b24migrate.messages.pages import PAGES, UNKNOWN, Again, Page, anchor, document, link, page_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "errors.md"

@@ -14,7 +14,7 @@ from tests.cli.command import SOURCE_SECRET, Scene, box, cloud
 from b24migrate.cli.errors import print_groups, print_page
 from b24migrate.insight.causes import Cause, group_causes
 from b24migrate.messages.pages import PAGES
-from b24migrate.messages.safe_text import harmless, harmless_json
+from b24migrate.messages.terminal import harmless, harmless_json
 from b24migrate.model.records import Status
 
 HOSTILE = (

@@ -13,7 +13,8 @@ from rich.console import Console
 from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, Scene
 from tests.cli.test_errors import HOSTILE
 
-from b24migrate.cli.record_view import SIDES, VERDICTS, print_hits, print_record
+from b24migrate.cli.find import print_hits
+from b24migrate.cli.show import SIDES, VERDICTS, print_record
 from b24migrate.insight.lookup import FieldVerdict, Hit, Hits, RecordVerdict, RecordView, SideState
 from b24migrate.insight.lookup.model import (
     Aside,
@@ -28,7 +29,7 @@ from b24migrate.insight.lookup.model import (
     Trouble,
     show_value,
 )
-from b24migrate.messages.safe_text import harmless
+from b24migrate.messages.terminal import harmless
 
 LONG = HOSTILE + "x" * 500
 

@@ -19,9 +19,9 @@ import pytest
 from tests.cli.command import Scene
 
 from b24migrate.app import App, open_app
-from b24migrate.cli import status_watch
+from b24migrate.cli import status
 from b24migrate.cli.session import Session
-from b24migrate.cli.status_watch import Look, Said
+from b24migrate.cli.status import Look, Sentences
 from b24migrate.clock import SystemClock
 from b24migrate.engine import plan
 from b24migrate.insight.status import StatusReader, snapshot
@@ -58,7 +58,7 @@ def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
         if len(waits) == 3:
             finish(app)
 
-    status_watch.watch(app, str, sleep=pause)
+    status.watch_run(app, str, sleep=pause)
     first, last = capsys.readouterr().out.splitlines()
     assert "Running for" in first
     assert "Completed without issues." in last
@@ -68,18 +68,18 @@ def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
 def test_a_slow_look_is_taken_less_often(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     times = iter(range(0, 1000, 2))
-    monkeypatch.setattr(status_watch, "time", SimpleNamespace(monotonic=lambda: float(next(times))))
+    monkeypatch.setattr(status, "time", SimpleNamespace(monotonic=lambda: float(next(times))))
 
     def pause(seconds: float) -> None:
         waits.append(seconds)
         finish(app)
 
-    status_watch.watch(app, str, sleep=pause)
+    status.watch_run(app, str, sleep=pause)
     assert waits[0] > 10.0
 
 
 def test_as_json_each_line_is_a_status(app: App, capsys: pytest.CaptureFixture[str]) -> None:
-    status_watch.watch(app, str, as_json=True, sleep=lambda _: finish(app))
+    status.watch_run(app, str, as_json=True, sleep=lambda _: finish(app))
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [set(line) for line in lines] == [{"run", "entities", "verdict"}] * 2
 
@@ -148,14 +148,14 @@ def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: s
     plan.end(app.context.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
     look = Look.by(StatusReader(app.context))
     assert look.over
-    assert wanted in Said.of(look.seen, str).verdict
+    assert wanted in Sentences.of(look.seen, str).verdict
 
 
 def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
     run = plan.current(app.context.store)
     assert run is not None
     plan.end(app.context.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
-    said = Said.of(Look.by(StatusReader(app.context)).seen, lambda text: text.replace("s3cret", "***"))
+    said = Sentences.of(Look.by(StatusReader(app.context)).seen, lambda text: text.replace("s3cret", "***"))
     assert "***" in said.verdict
     assert "s3cret" not in said.verdict
     assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress

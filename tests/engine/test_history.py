@@ -17,7 +17,7 @@ from b24migrate.engine import plan
 from b24migrate.insight.status import StatusReader, history, points, remember
 from b24migrate.insight.status.history import MOST, Moment, keep, moment_key, moments, recent, surplus_keys, thin
 from b24migrate.insight.status.model import Point
-from b24migrate.insight.status.pace import gap_s, measure_speed, working_time
+from b24migrate.insight.status.progress import gap_s, measure_speed, working_time
 from b24migrate.ports import HISTORY, RegisterRow
 
 BEGAN = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)

@@ -8,8 +8,7 @@ import pytest
 from tests.stores.shelf import Time
 
 from b24migrate.bitrix.envelope import Times
-from b24migrate.bitrix.limits import Governor
-from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.bitrix.limits import Governor, SharedLedger
 from b24migrate.model.errors import Limited
 from b24migrate.ports import QUOTA, Store
 

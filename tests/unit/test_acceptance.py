@@ -10,7 +10,7 @@ import pytest
 from tests.stores.shelf import TABLES, Time
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.fidelity import acceptance
+from b24migrate.insight.fidelity import model
 from b24migrate.messages import Message, say
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.stores import open_store
@@ -30,7 +30,7 @@ def here() -> Iterator[RunContext]:
 
 
 def accepted(one: RunContext) -> frozenset[str]:
-    return acceptance.load_accepted(one).rules
+    return model.load_accepted(one).rules
 
 
 def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
@@ -40,17 +40,17 @@ def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
 
 
 def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: RunContext) -> None:
-    acceptance.accept(here, [WORDED], "anna@desk")
-    acceptance.keep_accepted(here, [WORDED], [SAID, OTHER])
+    model.accept(here, [WORDED], "anna@desk")
+    model.keep_accepted(here, [WORDED], [SAID, OTHER])
     assert SAID.digest in accepted(here)
     assert OTHER.digest not in accepted(here)
-    last: Any = acceptance.load_accepted(here).last
+    last: Any = model.load_accepted(here).last
     assert last.by == "anna@desk"
 
 
 def test_what_nobody_had_accepted_stays_open(here: RunContext) -> None:
-    acceptance.keep_accepted(here, [WORDED], [SAID])
+    model.keep_accepted(here, [WORDED], [SAID])
     assert accepted(here) == frozenset()
-    acceptance.accept(here, [OTHER], "anna@desk")
-    acceptance.keep_accepted(here, [WORDED], [SAID])
+    model.accept(here, [OTHER], "anna@desk")
+    model.keep_accepted(here, [WORDED], [SAID])
     assert SAID.digest not in accepted(here)

@@ -22,8 +22,16 @@ from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, answering
 from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard, portals
 
 from b24migrate.cli import serve as serving
-from b24migrate.web.action_files import ActionFiles, LastAction, hold_lock, is_held, read_action, write_action
-from b24migrate.web.actions import LAST_WORDS, ProcessStarter
+from b24migrate.web.actions import (
+    LAST_WORDS,
+    ActionFiles,
+    LastAction,
+    ProcessStarter,
+    hold_lock,
+    is_held,
+    read_action,
+    write_action,
+)
 
 PATIENCE_S = 90.0
 

@@ -13,7 +13,7 @@ import pytest
 from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard
 
 from b24migrate.model.records import Span
-from b24migrate.web.action_files import LastAction
+from b24migrate.web.actions import LastAction
 from b24migrate.web.auth import GuessLimit
 from b24migrate.web.request_schemas import STREAMS
 

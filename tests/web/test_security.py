@@ -101,9 +101,9 @@ def test_a_bug_is_a_reference_without_a_traceback(
     def broken(*_: object) -> None:
         raise RuntimeError(f"secret inside: {NOBODY[0]}")
 
-    from b24migrate.web import error_view
+    from b24migrate.web import views
 
-    monkeypatch.setattr(error_view, "view_errors", broken)
+    monkeypatch.setattr(views, "view_errors", broken)
     quiet.look("session")  # the secrets are known once the application is open
     reply = quiet.get("/api/v1/errors")
     assert reply.status == 500

@@ -3,15 +3,210 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import secrets
+import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
-from b24migrate.bitrix.client import Portal
+import msgspec
+import urllib3
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import TimeoutError as NoAnswer
+
+from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.envelope import Envelope
-from b24migrate.bitrix.tokens import Tokens
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.messages import say
-from b24migrate.model.errors import GateUnmet
-from b24migrate.model.records import Args
+from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.model.records import Args, Json
+from b24migrate.ports import TOKENS, RegisterRow, Store
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+
+# ----------------------------------------------------------------
+# The tokens of an application. Each renewal gives a new pair, and the old one may be worth nothing: the newest pair
+# lies in the store, sealed, and of all workers on it one renews while the others wait for what he gets.
+CONNECT_S, READ_S = 10.0, 30.0
+HELD_S = 60.0  # longer than any request: after that the process that was renewing is dead
+LOOK_S = 0.5
+LARGEST_ANSWER = 1 << 16
+LONGEST_TEXT = 300
+AGAIN = say("portal.install_again")
+
+
+def seal(text: str, key: str) -> str:
+    return _cipher(key).encrypt(text.encode()).decode()
+
+
+def unseal(text: str, key: str) -> str | None:
+    """None when it was sealed with another key, or is not what it was."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return _cipher(key).decrypt(text.encode()).decode()
+    except InvalidToken:
+        return None
+
+
+def _cipher(key: str) -> Fernet:
+    from cryptography.fernet import Fernet  # only here: few have an application, and every command would load it
+
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"b24migrate seal\0" + key.encode()).digest()))
+
+
+class Keys(NamedTuple):
+    """What the settings say."""
+
+    client_id: str
+    client_secret: str
+    refresh_token: str
+    access_token: str
+    token_url: str
+
+
+class Pair(NamedTuple):
+    access: str
+    refresh: str
+
+
+class Tokens:
+    def __init__(self, keys: Keys, store: Store, portal: Portal) -> None:
+        self._keys = keys
+        self._store = store
+        self._portal = portal
+        self._lock = threading.Lock()  # the threads of one process need not compete at the store
+        self._origin = hashlib.sha256(keys.refresh_token.encode()).hexdigest()[:16]
+        self._last: Pair | None = None
+
+    def access(self) -> str:
+        """The newest that is known. Raises as `renewed` does where there is none yet."""
+        pair = self._last or self._newest(self._row())
+        return pair.access or self.renewed("")
+
+    def renewed(self, stale: str) -> str:
+        """Another one than `stale`: what somebody else has got meanwhile, or a new one. Raises GateUnmet when the
+        authorization server refuses, Transient when it does not answer."""
+        with self._lock:
+            since = self._portal.clock.monotonic()
+            while True:
+                row = self._row()
+                pair = self._newest(row)
+                if pair.access and pair.access != stale:
+                    return pair.access
+                # However far the clock of the holder is ahead, nobody needs longer.
+                held = self._claim_row(row, over=self._portal.clock.monotonic() - since > HELD_S)
+                if held is not None:
+                    return self._renew(held, pair)
+                self._portal.clock.sleep(LOOK_S)
+
+    def _renew(self, held: RegisterRow, pair: Pair) -> str:
+        try:
+            fresh = self._ask(pair.refresh)
+        except MigrationError as error:
+            self._store.swap(TOKENS, held._replace(values={**held.values, "Holder": "", "HeldUntilUtc": ""}))
+            other = self._newest(self._row())
+            if isinstance(error, GateUnmet) and other != pair:  # the process that was taken for dead was only slow
+                return other.access
+            raise
+        # A process that was taken for dead may have stored the newest pair.
+        hidden = seal(msgspec.json.encode(fresh).decode(), self._keys.client_secret)
+        self._store.write(TOKENS, [RegisterRow(held.key, {"Origin": self._origin, "Sealed": hidden})])
+        self._last = fresh
+        return fresh.access
+
+    # ------------------------------------------------------------ the store
+
+    def _row(self) -> RegisterRow:
+        key = self._keys.client_id
+        return self._store.read(TOKENS, key) or RegisterRow(key, {})
+
+    def _newest(self, row: RegisterRow) -> Pair:
+        """What descends from the token in the settings. Another token in the settings replaces it."""
+        said = Pair(self._keys.access_token, self._keys.refresh_token)
+        text = unseal(str(row.values.get("Sealed") or ""), self._keys.client_secret)
+        if text and row.values.get("Origin") == self._origin:
+            said = msgspec.json.decode(text, type=Pair)
+        self._portal.redactor.learn(*said)
+        self._last = said
+        return said
+
+    def _claim_row(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
+        """The row as ours alone, or None when it is somebody else's. `over`: his time is, whatever the row says."""
+        now = self._portal.clock.now()
+        if row.values.get("Holder") and not over and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
+            return None
+        me = secrets.token_hex(8)
+        until = (now + timedelta(seconds=HELD_S)).isoformat()
+        if not self._store.swap(TOKENS, row._replace(values={**row.values, "Holder": me, "HeldUntilUtc": until})):
+            return None
+        mine = self._row()
+        return mine if mine.values.get("Holder") == me else None
+
+    # ------------------------------------------------------------ the authorization server
+
+    def _ask(self, refresh: str) -> Pair:
+        query = {
+            "grant_type": "refresh_token",
+            "client_id": self._keys.client_id,
+            "client_secret": self._keys.client_secret,
+            "refresh_token": refresh,
+        }
+        failed: HTTPError
+        try:
+            status, body, _ = self._portal.wire.exchange(
+                "GET",
+                self._keys.token_url,
+                self._portal.bounds(CONNECT_S + READ_S),
+                fields=query,
+                headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+                timeout=urllib3.Timeout(connect=CONNECT_S, read=READ_S),
+                most=LARGEST_ANSWER,
+            )
+            return self._parse(status, body)
+        except HTTPError as error:
+            failed = error
+        # Outside the block, so that no context with an address in it hangs on the error.
+        code = "TIMEOUT" if isinstance(failed, NoAnswer) else "UNREACHABLE"
+        raise self._no_answer(say("portal.token_silent", kind=type(failed).__name__), code)
+
+    def _parse(self, status: int, body: bytes) -> Pair:
+        try:
+            said: Json = msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            said = None
+        if isinstance(said, Mapping) and said.get("access_token") and said.get("refresh_token"):
+            fresh = Pair(str(said["access_token"]), str(said["refresh_token"]))
+            self._portal.redactor.learn(*fresh)
+            return fresh
+        if isinstance(said, Mapping) and said.get("error") and status < 500:
+            raise self._refusal(str(said["error"]), str(said.get("error_description") or ""))
+        raise self._no_answer(say("portal.token_none", status=status), "STRANGE_ANSWER")
+
+    def _refusal(self, code: str, words: str) -> GateUnmet:
+        who = say("portal.application", client_id=self._keys.client_id)
+        text = self._portal.redactor.redact(f"{code} {words}".strip())[:LONGEST_TEXT]
+        return GateUnmet(
+            "auth.target",
+            say("portal.application_refused", who=who, host=self._host, text=text),
+            code="APPLICATION_REFUSED",
+            hint=AGAIN,
+        )
+
+    def _no_answer(self, what: str, code: str) -> Transient:
+        hint = say("portal.token_url_fix")
+        return Transient(say("portal.token_server", host=self._host, what=what), code=code, hint=hint)
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._keys.token_url).netloc
+
 
 EXPIRED = "expired_token"
 

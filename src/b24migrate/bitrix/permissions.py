@@ -17,8 +17,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from b24migrate.bitrix.fault_table import scope_of
-from b24migrate.bitrix.faults import Caller
+from b24migrate.bitrix.faults import Caller, scope_of
 from b24migrate.messages import say
 from b24migrate.model.errors import Forbidden, GateUnmet, Limited, MigrationError, Refused, Transient
 from b24migrate.model.records import Args, Json

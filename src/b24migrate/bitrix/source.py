@@ -12,7 +12,7 @@ from b24migrate.bitrix.download import Downloads
 from b24migrate.bitrix.keyset import KeysetReader
 from b24migrate.bitrix.methods import only_reads
 from b24migrate.bitrix.newest_first import PageHabits
-from b24migrate.bitrix.offset import OffsetReader
+from b24migrate.bitrix.pages import OffsetReader
 from b24migrate.model.records import Args, Page
 from b24migrate.model.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
 from b24migrate.ports import Answer, Billing, Command, Part

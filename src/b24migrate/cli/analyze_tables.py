@@ -8,14 +8,12 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
-from b24migrate.cli.lanes import number
 from b24migrate.insight.forecast import Compared, Survey
 from b24migrate.insight.forecast.model import Estimate, FieldFacts, Forecast
 from b24migrate.insight.forecast.schedule import EXECUTION
 from b24migrate.messages import say
 from b24migrate.messages.measures import duration, percent
-from b24migrate.messages.safe_text import harmless
-from b24migrate.messages.terminal import phrase, spoken, words
+from b24migrate.messages.terminal import harmless, number, phrase, spoken, words
 
 WIDEST = 80
 SHOWN_FIELDS = 5  # of each entity

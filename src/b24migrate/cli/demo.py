@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from b24migrate.cli.session import Session
+from b24migrate.messages import say
 from b24migrate.messages.terminal import phrase
+from b24migrate.model.errors import BadConfiguration, Halted
+from b24migrate.private_files import make_folder
 
 FINDINGS = 5
 SPEAKERS = "1,2,3"  # whose chats can be read
+START_S = 30.0
+STOP_S = 5.0
+MARK = "b24migrate.toml"
+# The plan of a large company: the demo should show the program, not the waiting.
+LIMITS = ("--requests-per-second", "5", "--bucket", "250")
+CONFIGURATION = """\
+# Written by `b24migrate demo`. The portals were simulated and are gone when the demo has ended.
+[source]
+webhook = "{cloud}"
+more_webhooks = {more}
+requests_per_second = 5
+bucket = 250
+[target]
+webhook = "{box}"
+[mapping]
+placeholder_user = "1"            # the box's administrator stands for people whom the cloud no longer has
+[store]
+url = {store}
+"""
 
 
 def demo(
@@ -33,7 +59,6 @@ def demo(
     store: Annotated[str, typer.Option(metavar="URL")] = "",
 ) -> None:
     """Migrate between two simulated portals on this machine."""
-    from b24migrate.cli.demo_portals import configuration, portals, prepared, refuse_without_simulator
     from b24migrate.cli.run_plan import conduct, run_plan
     from b24migrate.cli.serve import beside
     from b24migrate.cli.signals import interruptible
@@ -73,3 +98,87 @@ def own_name() -> str:
     if shutil.which("b24migrate") or script.name != "b24migrate":
         return "b24migrate"
     return os.path.relpath(script)
+
+
+# ----------------------------------------------------------------
+# The stage of the demo: two simulated portals as child processes, and a configuration for them.
+
+
+class SimPortal(NamedTuple):
+    url: str
+    webhooks: tuple[str, ...]
+
+
+def refuse_without_simulator() -> None:
+    """A production install does not have it."""
+    if find_spec("b24sim") is None:
+        hint = say("cli.demo.install")
+        raise BadConfiguration(say("cli.demo.missing"), code="USAGE", hint=hint)
+
+
+def prepared(folder: Path) -> Path:
+    """Empty. A folder of that name that no demo made is left alone."""
+    if folder.exists():
+        if not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).exists()):
+            raise BadConfiguration(say("cli.demo.taken", folder=folder), hint=say("cli.demo.rename"))
+        shutil.rmtree(folder, ignore_errors=True)
+    try:
+        make_folder(folder)
+    except OSError as error:
+        hint = say("cli.demo.writable")
+        raise Halted(say("cli.demo.unmade", folder=folder, why=error.strerror), hint=hint) from None
+    return folder
+
+
+def configuration(cloud: SimPortal, box: SimPortal, store: str = "sqlite:///b24migrate.db") -> str:
+    more = json.dumps(list(cloud.webhooks[1:]))
+    return CONFIGURATION.format(cloud=cloud.webhooks[0], more=more, box=box.webhooks[0], store=json.dumps(store))
+
+
+@contextmanager
+def portals(company: Sequence[str]) -> Iterator[tuple[SimPortal, SimPortal]]:
+    """A cloud portal with the company and an empty box; both end with the block, however it ends."""
+    with ExitStack() as stack:
+        cloud = stack.enter_context(_child(["--role", "cloud", *LIMITS, *company]))
+        box = stack.enter_context(_child(["--role", "box"]))
+        yield _ready(cloud), _ready(box)
+
+
+@contextmanager
+def _child(arguments: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """In a session of its own, so that a Ctrl-C meant for us does not pull the portals away first."""
+    child = subprocess.Popen(  # noqa: S603 - our own interpreter and our own module
+        [sys.executable, "-m", "b24sim", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield child
+    finally:
+        _end(child)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    child.terminate()
+    try:
+        child.communicate(timeout=STOP_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+
+
+def _ready(child: subprocess.Popen[str]) -> SimPortal:
+    """The portal says in one line of JSON where it is."""
+    late = threading.Timer(START_S, child.kill)
+    late.start()
+    try:
+        line = child.stdout.readline() if child.stdout else ""
+    finally:
+        late.cancel()
+    if not line:
+        _, complaint = child.communicate()
+        raise Halted(say("cli.demo.portal", why=complaint.strip()[-300:]), hint=say("cli.demo.numbers"))
+    said = json.loads(line)
+    return SimPortal(said["url"], tuple(hook["url"] for hook in said["webhooks"]))

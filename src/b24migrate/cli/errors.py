@@ -16,8 +16,7 @@ from b24migrate.model.records import Json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from b24migrate.insight.causes import Group
-    from b24migrate.insight.chains import Chains
+    from b24migrate.insight.causes import Chains, Group
     from b24migrate.messages.pages import Page
 
 Clean = Callable[[str], str]
@@ -39,9 +38,8 @@ def errors(
     from b24migrate.cli.open_app import looking
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
-    from b24migrate.insight.causes import group_causes, list_causes
-    from b24migrate.insight.chains import chains
-    from b24migrate.messages.safe_text import harmless, harmless_json
+    from b24migrate.insight.causes import chains, group_causes, list_causes
+    from b24migrate.messages.terminal import harmless, harmless_json
     from b24migrate.monitor.logs import mask_email
 
     session: Session = context.obj
@@ -77,7 +75,7 @@ def explain(code: str, *, as_json: bool) -> None:
 
 def print_page(page: Page, out: Console) -> None:
     from b24migrate.messages.pages import link
-    from b24migrate.messages.safe_text import wrapped
+    from b24migrate.messages.terminal import wrapped
 
     wrapped(out, page.code, style="bold")
     wrapped(out, page.cause, indent=INDENT)
@@ -87,7 +85,7 @@ def print_page(page: Page, out: Console) -> None:
 
 
 def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None = None) -> None:
-    from b24migrate.messages.safe_text import wrapped
+    from b24migrate.messages.terminal import wrapped
 
     wrapped(out, verdict(groups), style="bold" if groups else "green")
     for group in groups:
@@ -100,7 +98,7 @@ def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: C
 
 
 def verdict(groups: Sequence[Group]) -> str:
-    from b24migrate.cli.lanes import number
+    from b24migrate.messages.terminal import number
 
     failed = [group for group in groups if not group.waits]
     waiting = sum(group.count for group in groups if group.waits)
@@ -115,11 +113,10 @@ def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None
     """The code and its title, then labelled lines: where, an example, which records to fix first, and how."""
     from rich.markup import escape
 
-    from b24migrate.cli.lanes import number
     from b24migrate.cli.progress import shortened
-    from b24migrate.insight.chains import CODE
+    from b24migrate.insight.causes import CODE
     from b24migrate.messages.pages import UNKNOWN
-    from b24migrate.messages.safe_text import wrapped
+    from b24migrate.messages.terminal import number, wrapped
 
     first = group.causes[0]
     colour = "yellow" if group.waits else "red"
@@ -156,14 +153,14 @@ def first_lines(chained: Chains, clean: Clean) -> list[str]:
 
 def follow_line(chained: Chains) -> str:
     """Also for the end of a run, and for `status`."""
-    from b24migrate.cli.lanes import number
+    from b24migrate.messages.terminal import number
 
     key = "cli.errors.follow" if chained.complete else "cli.errors.follow_least"
     return phrase(key, records=number(chained.records), count=len(chained.chains))
 
 
 def where(group: Group) -> str:
-    from b24migrate.cli.lanes import number
+    from b24migrate.messages.terminal import number
 
     named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
     left = len(group.causes) - len(named)

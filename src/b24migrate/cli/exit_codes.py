@@ -7,8 +7,7 @@ import traceback
 from collections.abc import Callable
 
 from b24migrate import messages
-from b24migrate.messages.safe_text import harmless
-from b24migrate.messages.terminal import phrase, spoken
+from b24migrate.messages.terminal import harmless, phrase, spoken
 from b24migrate.model.errors import MigrationError, Stop, is_exhausted
 from b24migrate.monitor.bug_file import write_bug
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from b24migrate.insight.status.pace import RateMeter
+from b24migrate.insight.status.progress import RateMeter
 from b24migrate.messages.measures import duration
-from b24migrate.messages.terminal import words
+from b24migrate.messages.terminal import number, words
 from b24migrate.model.records import Json
 
 
@@ -72,10 +72,6 @@ class LaneReader:
 def brief(phase: str) -> str:
     """For a column: `custom-fields-get` → `fields-get`."""
     return phase.removeprefix("custom-")
-
-
-def number(value: int) -> str:
-    return f"{value:,}".replace(",", " ")
 
 
 def amount(lane: Lane) -> str:

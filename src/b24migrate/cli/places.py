@@ -16,7 +16,7 @@ AsJson = Annotated[bool, typer.Option("--json")]
 def places(context: typer.Context, as_json: AsJson = False) -> None:
     """List source IDs that are left in workflow templates."""
     from b24migrate.cli.open_app import looking
-    from b24migrate.messages.safe_text import harmless
+    from b24migrate.messages.terminal import harmless
     from b24migrate.ports import UNRESOLVED
 
     session: Session = context.obj

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from b24migrate.cli.lanes import Lane, LaneReader, amount, brief, left, speed
-from b24migrate.messages.safe_text import harmless
-from b24migrate.messages.terminal import phrase, spoken
+from b24migrate.messages.terminal import harmless, phrase, spoken
 from b24migrate.model.events import Event, Noted, PhaseChanged, PortalDown, PortalMoved
 from b24migrate.model.records import Json
 

@@ -170,7 +170,7 @@ def _scraped(app: App, port: int | None) -> Iterator[None]:
 def _chain_line(app: App) -> str:
     """How many failures follow from a few records."""
     from b24migrate.cli.errors import follow_line
-    from b24migrate.insight.chains import chains
+    from b24migrate.insight.causes import chains
 
     found = chains(app.context)
     return follow_line(found) if found.chains else ""

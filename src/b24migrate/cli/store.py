@@ -66,8 +66,8 @@ def print_moved(moved: Moved) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from b24migrate.cli.lanes import number
     from b24migrate.cli.tables import console
+    from b24migrate.messages.terminal import number
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("", no_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,19 +15,24 @@ from b24migrate.cli import exit_codes
 from b24migrate.cli.completion import entities
 from b24migrate.cli.session import Session
 from b24migrate.messages import say
-from b24migrate.messages.terminal import phrase
+from b24migrate.messages.terminal import harmless, number, phrase, wrapped
 from b24migrate.model.errors import Halted, Stop
 from b24migrate.model.records import Json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from b24migrate.app import App
-    from b24migrate.engine.undo import DryRun, Scope
+    from b24migrate.engine.undo import DryRun, Leftovers, Scope, Tally
+
 
 WORD = "undo"
 NOTHING = say("cli.undo.nothing")
 UNASKED = say("cli.undo.no_terminal")
 DRY = say("cli.undo.dry")
 REFUSED = say("cli.undo.refused")
+COLUMNS = ("deleted", "later", "absent", "kept", "not_ours", "other_runs")
+MOST_REASONS = 3
 
 
 def undo(
@@ -190,7 +195,6 @@ class Undoing:
         }
 
     def _show(self, scope: Scope, told: DryRun, *, done: bool = False) -> None:
-        from b24migrate.cli.undo_tables import print_undo
         from b24migrate.engine.undo import count_dependants, count_leftovers
 
         if self._as_json:
@@ -202,3 +206,69 @@ class Undoing:
     def _say(self, line: str) -> None:
         if not self._as_json:
             typer.echo(line, err=True)
+
+
+# ---------------------------------------------------------------- the table, and what is not deleted
+
+
+def print_undo(
+    tallies: Sequence[Tally],
+    dependants: Mapping[str, int],
+    left: Leftovers,
+    redact: Callable[[str], str],
+    *,
+    done: bool,
+) -> None:
+    from b24migrate.cli.tables import console
+
+    out = console()
+    shown = [one for one in tallies if one.ours or one.not_ours or one.other_runs]
+    if shown:
+        _print_table(out, shown, done=done)
+    for tally in shown:
+        for why in tally.reasons[:MOST_REASONS]:
+            line = phrase(
+                "cli.undo.kept",
+                stream=tally.stream,
+                records=number(why.records),
+                example=why.example,
+                reason=why.reason,
+            )
+            wrapped(out, harmless(redact(line)), first="! ")
+    if any(one.later for one in shown):
+        wrapped(out, phrase("cli.undo.later"))
+    if dependants:
+        named = ", ".join(f"{name} ({number(count)})" for name, count in dependants.items())
+        wrapped(out, phrase("cli.undo.needed", named=named), first="! ")
+    for line in _stays(left):
+        wrapped(out, line, first="- ")
+
+
+def _print_table(out: Console, tallies: Sequence[Tally], *, done: bool) -> None:
+    from rich.table import Table
+
+    wanted = [name for name in COLUMNS if name in ("deleted", "kept") or any(getattr(one, name) for one in tallies)]
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("", no_wrap=True)
+    for name in wanted:
+        title = "to_delete" if name == "deleted" and not done else name
+        table.add_column(phrase(f"cli.undo.column.{title}"), justify="right", no_wrap=True)
+    for one in tallies:
+        table.add_row(one.stream, *(number(getattr(one, name)) for name in wanted))
+    out.print(table)
+
+
+def _stays(left: Leftovers) -> list[str]:
+    """What no undo deletes."""
+    lines = []
+    if left.linked:
+        named = ", ".join(f"{number(count)} {stream}" for stream, count in left.linked.items())
+        lines.append(phrase("cli.undo.not_ours", named=named))
+    if left.adopted:
+        named = ", ".join(f"{number(count)} {stream}" for stream, count in left.adopted.items())
+        lines.append(phrase("cli.undo.adopted", named=named))
+    if left.files:
+        lines.append(phrase("cli.undo.files", files=number(left.files)))
+    if left.custom_fields:
+        lines.append(phrase("cli.undo.fields", count=number(left.custom_fields)))
+    return lines

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from b24migrate import cli
 from b24migrate.model.errors import MigrationError
-from b24migrate.web.action_files import LastAction, read_action, write_action
+from b24migrate.web.actions import LastAction, read_action, write_action
 
 
 def main(place: Path, arguments: list[str]) -> int:

@@ -10,8 +10,7 @@ from b24migrate.config.environment import PREFIX, debugging
 from b24migrate.config.load import DEFAULT_FILE, load
 from b24migrate.config.messages import reason
 from b24migrate.config.model import EntitySettings, Settings
-from b24migrate.config.secrets import Secret, resolve
-from b24migrate.config.vault import Vault
+from b24migrate.config.secrets import Secret, Vault, resolve
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 

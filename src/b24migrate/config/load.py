@@ -16,13 +16,12 @@ from pydantic import ValidationError
 
 from b24migrate.bitrix.hosts import split_address
 from b24migrate.bitrix.webhook import is_loopback, parse_webhook
-from b24migrate.config import names
+from b24migrate.config import messages
 from b24migrate.config.environment import variables
 from b24migrate.config.messages import closest, complain, reason, sentence, unknown
 from b24migrate.config.model import NOWHERE, TOKEN_URL, ApplicationSettings, Settings, Table, TargetSettings
 from b24migrate.config.origin import KeyPath, Places, harmless
-from b24migrate.config.secrets import file_of, resolve
-from b24migrate.config.vault import LIKE, Vault, is_address
+from b24migrate.config.secrets import LIKE, Vault, file_of, is_address, resolve
 from b24migrate.entities import catalog
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
@@ -67,7 +66,7 @@ def load(
         _leave_out_webhooks(said, lookup)
     kept_in = (file if places.file else None, *_secret_files(said, folder), folder / DOTENV)
     said = _resolved(said, places, lookup)
-    names.check(said, known, places)
+    messages.check(said, known, places)
     settings = _checked(_validated(said, places), places, folder)
     settings.note_files(path for path in kept_in if path is not None)
     return settings

@@ -20,7 +20,7 @@ from b24migrate.functions.http import Reply
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
 from b24migrate.ports import ANALYSIS, RegisterRow
-from b24migrate.web.action_files import LastAction
+from b24migrate.web.actions import LastAction
 
 if TYPE_CHECKING:
     from azure.functions import AsgiMiddleware

@@ -22,8 +22,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet, Halted, MigrationError, Stop
 from b24migrate.model.records import Json
 from b24migrate.model.streams import PHASES
-from b24migrate.monitor.functions_log import log_bug
-from b24migrate.monitor.logs import mask_email
+from b24migrate.monitor.logs import log_bug, mask_email
 
 OK, ACCEPTED, USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 200, 202, 400, 409, 412, 422, 500, 503
 

@@ -22,7 +22,7 @@ from b24migrate.engine.worker import LEASE_S, RENEW_S
 from b24migrate.insight.status import figures, remember
 from b24migrate.model.errors import MigrationError, Stop
 from b24migrate.model.records import Job
-from b24migrate.monitor.functions_log import log_bug, log_line
+from b24migrate.monitor.logs import log_bug, log_line
 from b24migrate.monitor.telemetry import send_metrics
 from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Lease
 

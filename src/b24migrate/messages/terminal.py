@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from b24migrate.messages import DEFAULT, LANGUAGES, Words, render
 from b24migrate.messages import words as words_of
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 _reader = {"language": DEFAULT, "chosen": ""}
+# What moves the cursor, changes the colour, or turns the writing direction. Joiners are part of some scripts.
+STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+JOINERS = "\u200c\u200d\u00ad"
+LINE_BREAKS = "\r\n\t\v\f"
 
 
 def choose(language: str) -> None:
@@ -51,3 +60,48 @@ def spoken(text: str) -> str:
 
 def phrase(key: str, /, **values: object) -> str:
     return words().fill(key, values)
+
+
+def number(value: int) -> str:
+    """`9 999 999`"""
+    return f"{value:,}".replace(",", " ")
+
+
+# ----------------------------------------------------------------
+# Texts that come from a portal, made harmless for a terminal, and wrapped to its width.
+
+
+def harmless(text: str) -> str:
+    """In one line, in the language of the reader. What a terminal could take for a command is written out, as JSON
+    would: \\u001b."""
+    text = spoken(text)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(one) for one in text)
+
+
+def harmless_json(text: str) -> str:
+    """The same JSON, with nothing in it that a terminal could take for a command."""
+    return "".join(one if one == "\n" else _shown(one) for one in text)
+
+
+def _shown(one: str) -> str:
+    if one in LINE_BREAKS:
+        return " "
+    if unicodedata.category(one) not in STRANGE or one in JOINERS:
+        return one
+    units = one.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def wrapped(out: Console, text: str | Text, *, first: str = "", indent: str = "", style: str = "") -> None:
+    """Prints words, never broken but where one alone is wider than the terminal. `first` begins the first line, and
+    what follows stands under its text. The style is that of a plain text, else of what begins it."""
+    from rich.text import Text
+
+    begins, follows = indent + first, indent + " " * len(first)
+    told = Text(spoken(text), style=style) if isinstance(text, str) else text
+    for number, line in enumerate(told.wrap(out, max(10, out.width - len(begins)))):
+        line.rstrip()
+        beginning = (begins, "" if isinstance(text, str) else style)
+        out.print(Text.assemble(follows if number else beginning, line), soft_wrap=True)

@@ -15,10 +15,9 @@ from b24migrate.engine.plan import Run
 from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Excerpt, Facts, Standing, Tally
 from b24migrate.insight.report.data import ORDER
-from b24migrate.insight.report.model import EntityFacts, FileFacts, StreamFacts
-from b24migrate.insight.report.tally import EXCERPT, FIRST
+from b24migrate.insight.report.model import EXCERPT, FIRST, EntityFacts, FileFacts, StreamFacts
 from b24migrate.messages import Words, render
-from b24migrate.messages.safe_text import harmless
+from b24migrate.messages.terminal import harmless
 from b24migrate.model.streams import LATE, PHASES
 from b24migrate.monitor.logs import mask_email
 from b24migrate.report import charts, csv_tables

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Facts, rows
-from b24migrate.insight.report.model import FileFacts
-from b24migrate.insight.report.tally import Cell, Group
+from b24migrate.insight.report.model import Cell, FileFacts, GroupKey
 from b24migrate.messages import render
 from b24migrate.messages.pages import page_of
 
@@ -22,7 +21,7 @@ NAMED = re.compile(r"[^\s(),;]*\d[^\s(),;]*")  # reasons that differ only in an 
 
 class Line(NamedTuple):
     cells: Sequence[Cell]
-    group: Group
+    group: GroupKey
     example: str = ""
 
 

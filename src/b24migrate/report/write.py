@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from b24migrate import __version__
 from b24migrate.insight.report import Standing, Tally
 from b24migrate.insight.report.data import gather
-from b24migrate.insight.report.model import FileFacts
-from b24migrate.insight.report.tally import Cell
+from b24migrate.insight.report.model import Cell, FileFacts
 from b24migrate.messages import render, say, words
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.monitor.logs import mask_email
@@ -29,10 +28,6 @@ from b24migrate.report.tables import TABLES, Line, Sources, Table
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-
-if TYPE_CHECKING:
-    from b24migrate.app import App
-
 
 PAGE = "report.html"
 MARK = b'<meta name="generator" content="b24migrate '

@@ -16,8 +16,7 @@ from b24migrate.app_cache import AppCache
 from b24migrate.config import DEFAULT_FILE, Settings, environment_without_ours, load
 from b24migrate.messages import LANGUAGES
 from b24migrate.model.errors import BadConfiguration
-from b24migrate.web.action_files import ActionFiles
-from b24migrate.web.actions import ProcessStarter, Starter
+from b24migrate.web.actions import ActionFiles, ProcessStarter, Starter
 from b24migrate.web.auth import Hosts, Sessions
 from b24migrate.web.responses import Problem
 

@@ -16,7 +16,7 @@ from b24migrate.engine import plan, undo_lock
 from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
 from b24migrate.model.errors import BadConfiguration, GateUnmet, MigrationError
 from b24migrate.monitor.logs import mask_email
-from b24migrate.web.action_files import BUSY
+from b24migrate.web.actions import BUSY
 
 LOGGER = logging.getLogger("b24migrate.web")
 USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 400, 409, 412, 422, 500, 503

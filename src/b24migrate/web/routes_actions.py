@@ -11,8 +11,8 @@ from fastapi.routing import APIRoute
 from b24migrate.engine import plan
 from b24migrate.messages import Words, say
 from b24migrate.model.errors import BadConfiguration
-from b24migrate.web import action_rules, fidelity_view, request_schemas
-from b24migrate.web.action_files import BUSY
+from b24migrate.web import request_schemas, views
+from b24migrate.web.actions import BUSY
 from b24migrate.web.auth import refuse_forged
 from b24migrate.web.context import Context
 from b24migrate.web.overview_cache import OverviewCache
@@ -46,9 +46,9 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
 
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
     def run(speaks: Speaks, wish: RunWish) -> Answer:
-        _refuse(context, eye, action_rules.START)
+        _refuse(context, eye, views.START)
         if wish.accept_fidelity:
-            fidelity_view.accept_seen(context, wish.accept_fidelity, BY)
+            views.accept_seen(context, wish.accept_fidelity, BY)
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
         return accepted(speaks, "started")
 
@@ -62,13 +62,13 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
 
     @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Resume the current run")
     def resume(speaks: Speaks, _: Nothing) -> Answer:
-        _refuse(context, eye, action_rules.RESUME)
+        _refuse(context, eye, views.RESUME)
         context.actions.resume()
         return accepted(speaks, "resumed")
 
     @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Retry failed records")
     def retry(speaks: Speaks, wish: RetryWish) -> Answer:
-        _refuse(context, eye, action_rules.RETRY)
+        _refuse(context, eye, views.RETRY)
         context.actions.retry(wish.entities, wish.code)
         return accepted(speaks, "retried")
 
@@ -76,12 +76,12 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
         "/fidelity", status_code=ACCEPTED, response_model=Accepted, summary="Accept what the target does not keep"
     )
     def accept(speaks: Speaks, wish: AcceptWish) -> Answer:
-        fidelity_view.accept_seen(context, wish.hash, BY)
+        views.accept_seen(context, wish.hash, BY)
         return accepted(speaks, "fidelity_accepted")
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
     def analyze(speaks: Speaks, _: Nothing) -> Answer:
-        _refuse(context, eye, action_rules.ANALYZE)
+        _refuse(context, eye, views.ANALYZE)
         context.actions.analyze()
         return accepted(speaks, "analyzed")
 
@@ -114,16 +114,16 @@ def _refuse(context: Context, eye: OverviewCache, what: str) -> None:
     """By a fresh look: what was seen a second ago may be over."""
     last = context.actions.last()
     seen = eye.look(last, fresh=True)
-    if what in action_rules.possible_actions(seen, last, context):
+    if what in views.possible_actions(seen, last, context):
         return
     cannot = context.portals.cannot_start
     if cannot is not None:
         raise BadConfiguration(cannot.message, code=cannot.code, hint=cannot.hint)
     if last is not None and last.exit_code is None:
         raise Refused(409, BUSY, "busy")
-    at_rest = seen.now.verdict in action_rules.AT_REST
-    if what == action_rules.RETRY and at_rest:
+    at_rest = seen.now.verdict in views.AT_REST
+    if what == views.RETRY and at_rest:
         raise Refused(409, "NOTHING_FAILED", "nothing_failed")
-    if what == action_rules.RESUME and at_rest:
+    if what == views.RESUME and at_rest:
         raise Refused(409, plan.NO_RUN, "no_resume")
-    raise Refused(409, plan.UNDER_WAY, "under_way" if seen.now.verdict in action_rules.AT_WORK else "to_resume")
+    raise Refused(409, plan.UNDER_WAY, "under_way" if seen.now.verdict in views.AT_WORK else "to_resume")

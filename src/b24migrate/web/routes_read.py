@@ -8,15 +8,14 @@ from datetime import UTC
 from fastapi import APIRouter, Depends
 
 from b24migrate.insight import forecast, lookup
-from b24migrate.insight.certificate.checks import require_complete
+from b24migrate.insight.certificate.write import require_complete
 from b24migrate.insight.lookup import Hits, RecordView
 from b24migrate.insight.status import points
 from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import BadConfiguration, Stop
 from b24migrate.model.values import utc_text
 from b24migrate.report.status_text import progress_sentence, sentence
-from b24migrate.web import error_view, fidelity_view, findings, request_schemas
-from b24migrate.web.action_rules import possible_actions
+from b24migrate.web import request_schemas, views
 from b24migrate.web.context import Context, Session
 from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.request_schemas import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
@@ -35,6 +34,7 @@ from b24migrate.web.schemas import (
     Front,
     History,
 )
+from b24migrate.web.views import possible_actions
 
 SEARCH_S = 1.0
 
@@ -63,7 +63,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(error_view.view_errors(app.context), speaks.language))
+            return Answer(in_language(views.view_errors(app.context), speaks.language))
 
     @router.get(
         "/errors/{code}",
@@ -72,7 +72,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
         summary="What an error code means",
     )
     def error(code: CodePath, speaks: Speaks) -> Answer:
-        return Answer(in_language(error_view.error_page(code), speaks.language))
+        return Answer(in_language(views.error_page(code), speaks.language))
 
     @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
     def found(
@@ -80,13 +80,13 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
     ) -> Answer:
         with context.app() as app:
             return Answer(
-                in_language(findings.findings_page(app.context.store, stream, fate, after, limit), speaks.language)
+                in_language(views.findings_page(app.context.store, stream, fate, after, limit), speaks.language)
             )
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(fidelity_view.view_fidelity(app), speaks.language))
+            return Answer(in_language(views.view_fidelity(app), speaks.language))
 
     @router.get(
         "/search",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from b24migrate.insight.fidelity import Fidelity
 from b24migrate.insight.forecast import Survey
 from b24migrate.insight.status.model import Overview, Point
-from b24migrate.web.action_files import LastAction
+from b24migrate.web.actions import LastAction
 from b24migrate.web.responses import Problem
 
 

@@ -1,6 +1,5 @@
 """What this target does not keep of this source: listed before anything is written, and accepted by somebody."""
 
-from b24migrate.insight.fidelity.acceptance import GATE, accept, acceptance_required, load_accepted
 from b24migrate.insight.fidelity.count import Counts, count
 from b24migrate.insight.fidelity.entries import (
     accept_list,
@@ -10,7 +9,16 @@ from b24migrate.insight.fidelity.entries import (
     make_list,
     relevant_rules,
 )
-from b24migrate.insight.fidelity.model import Accepted, Basis, Fidelity, Line
+from b24migrate.insight.fidelity.model import (
+    GATE,
+    Accepted,
+    Basis,
+    Fidelity,
+    Line,
+    accept,
+    acceptance_required,
+    load_accepted,
+)
 
 __all__ = [
     "GATE",

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
+from b24migrate.engine.diagnosis import Check, Diagnosis
+from b24migrate.engine.doctor import refusal_check, wait_for_limits
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.fidelity import acceptance
+from b24migrate.insight.fidelity import model
 from b24migrate.insight.fidelity.count import ANY, count
-from b24migrate.insight.fidelity.model import WORST_FIRST, Fidelity, Line, hash_rules
+from b24migrate.insight.fidelity.model import (
+    GATE,
+    WORST_FIRST,
+    Fidelity,
+    Line,
+    accept,
+    acceptance_required,
+    count_amounts,
+    hash_rules,
+    load_accepted,
+)
+from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import digest
@@ -18,6 +31,7 @@ from b24migrate.model.values import utc_text
 from b24migrate.ports import FIDELITY, RegisterRow
 
 KNOWN = "known:"
+NAME = say("doctor.name.fidelity")
 
 
 def make_list(
@@ -37,7 +51,7 @@ def ask_target(context: RunContext) -> list[Rule]:
     now = utc_text(context.clock.now().replace(microsecond=0))
     before = context.store.read(FIDELITY, _key(context))
     if before is not None:
-        acceptance.keep_accepted(context, _rules(before), rules)
+        model.keep_accepted(context, _rules(before), rules)
     context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_rules(rules), "Data": told, "AtUtc": now})])
     return rules
 
@@ -67,7 +81,7 @@ def accept_list(context: RunContext, entities: Collection[str], hash_seen: str, 
     rules = relevant_rules(context, _rules(row), entities) if row is not None else []
     if row is None or hash_rules(rules) != hash_seen:
         return False
-    acceptance.accept(context, rules, by)
+    model.accept(context, rules, by)
     return True
 
 
@@ -110,7 +124,7 @@ def _may_have(stream: Stream, name: str) -> bool:
 
 
 def _make(context: RunContext, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
-    accepted = acceptance.load_accepted(context)
+    accepted = model.load_accepted(context)
     places = {name: place for place, name in enumerate(context.streams)}
     ordered = sorted(relevant_rules(context, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
     lines = [
@@ -147,3 +161,49 @@ def _lines(context: RunContext, rules: Sequence[Rule], accepted: Collection[str]
 def _entity(context: RunContext, stream: str) -> str:
     owner = context.owner.get(stream)
     return owner.name if owner else stream
+
+
+# ----------------------------------------------------------------
+# What a run asks about the target before it writes: what it does not keep, and whether somebody has accepted that.
+
+
+@dataclass(slots=True)
+class Gate:
+    """`consent` is asked who accepts the list; where it names nobody the run does not begin."""
+
+    consent: Callable[[Fidelity], str] = lambda _: ""
+
+    def examine(self, context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
+        return examine(context, entities, before)
+
+    def require(self, context: RunContext, rules: Sequence[Rule]) -> None:
+        known = load_accepted(context).rules
+        if all(rule.digest in known for rule in rules):
+            return
+        found = make_list(context, rules)
+        by = self.consent(found)
+        if not by:
+            raise acceptance_required(found)
+        accept(context, rules, by)
+
+
+def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
+    """The same diagnosis, with what the target said of these entities."""
+    try:
+        rules = wait_for_limits(context.clock, lambda: ask_target(context))
+    except MigrationError as error:
+        return replace(before, checks=(*before.checks, refusal_check("target", error, "auth.target")))
+    own = relevant_rules(context, rules, entities)
+    return replace(before, checks=(*before.checks, _check(context, own)), rules=tuple(own))
+
+
+def _check(context: RunContext, rules: Collection[Rule]) -> Check:
+    if not rules:
+        return Check(NAME, True, say("doctor.fidelity_kept"), gate=GATE)
+    told = ", ".join(f"{keeping} {number}" for keeping, number in count_amounts(rules))
+    known = load_accepted(context)
+    if known.last and all(rule.digest in known.rules for rule in rules):
+        message = say("doctor.fidelity_accepted", told=told, by=known.last.by, at=known.last.at)
+        return Check(NAME, True, message, gate=GATE)
+    message = say("doctor.fidelity_open", told=told)
+    return Check(NAME, False, message, say("doctor.fidelity_fix"), GATE)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.messages import Message, say
+from b24migrate.model.errors import GateUnmet
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import digest
+from b24migrate.model.values import utc_text
+from b24migrate.ports import FIDELITY, RegisterRow
 
 WORST_FIRST = (Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED)
+GATE = "fidelity.accepted"
 
 
 class Basis(StrEnum):
@@ -71,3 +78,61 @@ def count_amounts(said: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...
 
 def hash_rules(rules: Iterable[Rule]) -> str:
     return digest(sorted(rule.digest for rule in rules))
+
+
+# ----------------------------------------------------------------
+# Who has accepted what the target does not keep. A rule that nobody has seen yet is asked about, and so is every rule
+# of another box.
+
+
+class Acceptance(NamedTuple):
+    rules: frozenset[str]  # their digests
+    last: Accepted | None
+
+
+def load_accepted(context: RunContext) -> Acceptance:
+    """By anybody, for the target that is configured."""
+    rows = context.store.rows(FIDELITY, prefix=_prefix(context))
+    last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
+    rules = frozenset(str(name) for row in rows for name in row.values["Data"])
+    return Acceptance(rules, Accepted(last.values["By"], str(last.values["AtUtc"])) if last else None)
+
+
+def accept(context: RunContext, rules: Sequence[Rule], by: str) -> None:
+    """All of these, under the hash of the list."""
+    if not rules:
+        return
+    name, now = hash_rules(rules), utc_text(context.clock.now().replace(microsecond=0))
+    about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
+    context.store.write(FIDELITY, [RegisterRow(_prefix(context) + name, about)])
+
+
+def keep_accepted(context: RunContext, before: Sequence[Rule], now: Sequence[Rule]) -> None:
+    """Stores of earlier versions know a reason by its English text. An acceptance of that text counts for
+    the same rule in other words."""
+    known = load_accepted(context)
+    worded = {_loss(rule) for rule in before if not isinstance(rule.reason, Message) and rule.digest in known.rules}
+    same = [rule for rule in now if isinstance(rule.reason, Message) and _loss(rule) in worded]
+    fresh = [rule for rule in same if rule.digest not in known.rules]
+    if fresh and known.last is not None:
+        accept(context, same, known.last.by)
+
+
+def _loss(rule: Rule) -> tuple[str, str, str]:
+    return rule.stream, rule.field, rule.keeping.value
+
+
+def _prefix(context: RunContext) -> str:
+    """Without a target (a look at the store only): what was accepted for any target."""
+    return "accepted:" if "target" in context.options.absent else f"accepted:{digest(context.options.target_url)[:16]}:"
+
+
+def acceptance_required(found: Fidelity) -> GateUnmet:
+    """What stops a run that nobody has accepted the list for."""
+    amounts = ", ".join(f"{keeping} {number}" for keeping, number in found.amounts)
+    return GateUnmet(
+        GATE,
+        say("gate.fidelity", amounts=amounts),
+        code=GATE,
+        hint=say("gate.fidelity_fix"),
+    )

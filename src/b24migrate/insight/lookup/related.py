@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import FileJob
+from b24migrate.insight.lookup.fields import STRANGE
 from b24migrate.insight.lookup.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
-from b24migrate.insight.lookup.portals import STRANGE
 from b24migrate.messages.pages import link, page_of
 from b24migrate.model.records import Record, Status, children_span
 from b24migrate.model.streams import FileRef, PerParent, SourceRecord, Stream

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from b24migrate.insight.report.model import Facts, Proof, Standing
-from b24migrate.insight.report.tally import Excerpt, Tally
+from b24migrate.insight.report.model import Excerpt, Facts, Proof, Standing, Tally
 
 __all__ = ["Excerpt", "Facts", "Proof", "Standing", "Tally"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from zlib import crc32
@@ -14,6 +14,7 @@ from b24migrate.insight.status import history
 from b24migrate.insight.status.facts import WAITS, FactReader, Facts
 from b24migrate.insight.status.history import WINDOW_S, Moment
 from b24migrate.insight.status.model import (
+    EntityStatus,
     EntityView,
     FilesView,
     Overview,
@@ -23,8 +24,14 @@ from b24migrate.insight.status.model import (
     Snapshot,
     Verdict,
 )
-from b24migrate.insight.status.pace import NO_SPEED, gap_s, measure_speed
-from b24migrate.insight.status.progress import Completion, measure_completion, measure_progress
+from b24migrate.insight.status.progress import (
+    NO_SPEED,
+    Completion,
+    gap_s,
+    measure_completion,
+    measure_progress,
+    measure_speed,
+)
 from b24migrate.insight.status.verdict import Standstill, find_verdict, list_gates, list_waits, open_outages
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
@@ -35,6 +42,7 @@ from b24migrate.model.values import utc_text
 
 RUNNING = (Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
 READING_SHARE = 0.02  # of the time, at most: a remote store answers slowly
+Metric = tuple[str, dict[str, str], float]  # name, labels, value
 
 
 def snapshot(context: RunContext) -> Snapshot:
@@ -221,3 +229,36 @@ class HistoryWriter:
         if not self._noted:
             self._noted = True
             self._context.tell(Noted("warning", say("work.no_history", kind=type(bug).__name__)))
+
+
+# ----------------------------------------------------------------
+# The metrics of a migration.
+
+
+def figures(context: RunContext) -> list[Metric]:
+    facts = FactReader(context).read()
+    found = [one for entity in facts.snapshot.entities.values() for one in _entity_metrics(facts, entity)]
+    found += [("limit_wait_seconds_total", {"method": method}, value) for method, value in facts.waited_s.items()]
+    return [*found, ("dlq_messages", {}, context.queue.dead_count())]
+
+
+def _entity_metrics(facts: Facts, entity: EntityStatus) -> Iterator[Metric]:
+    counters = facts.counters
+    for name, stream in entity.streams.items():
+        label = {"entity": name}
+        yield "records_extracted_total", label, stream.staged
+        yield "records_import_ok_total", label, stream.imported
+        yield "records_import_err_total", label, stream.failed
+        yield "retry_attempts_total", label, counters.get(f"retries:{name}", 0)
+        yield "verify_sample_mismatch_total", label, stream.findings
+        yield "custom_fields_created_total", label, counters.get(f"custom_fields_created:{name}", 0)
+        yield "attachments_download_fail_total", label, counters.get(f"download_failed:{name}", 0)
+        yield "inventory_retrieved", label, stream.read
+        yield "inventory_drift", label, stream.drift
+        if stream.source is not None:
+            yield "inventory_reported", label, stream.source
+    for phase, state in entity.phases.items():
+        if state.started:
+            end = datetime.fromisoformat(state.finished) if state.finished else facts.at
+            spent_s = (end - datetime.fromisoformat(state.started)).total_seconds()
+            yield "duration_ms", {"entity": entity.name, "phase": phase}, spent_s * 1000

@@ -1,0 +1,145 @@
+"""What the dashboard shows: the fidelity list, errors, findings, and the actions that are possible now."""
+
+from __future__ import annotations
+
+from b24migrate.app import App
+from b24migrate.engine.phases.comparison import findings_register
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.insight import fidelity
+from b24migrate.insight.causes import Cause, Group, group_causes, list_causes
+from b24migrate.insight.status.model import Overview, Verdict
+from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
+from b24migrate.model.records import Fate
+from b24migrate.ports import FORESEEN, SPARED, RegisterRow, Store
+from b24migrate.web.actions import LastAction
+from b24migrate.web.context import Context
+from b24migrate.web.responses import Refused
+from b24migrate.web.schemas import (
+    ErrorGroup,
+    ErrorPage,
+    ErrorPlace,
+    Errors,
+    FidelityView,
+    Findings,
+    FindingView,
+    Letter,
+)
+
+COUNTED_AT_ONCE = 5000  # records of a stream: longer ones are counted by `b24migrate fidelity`
+MOST_LETTERS = 200
+LONGEST_TEXT = 2000  # characters of a message
+START, PAUSE, RESUME, RETRY, ANALYZE = "start", "pause", "resume", "retry", "analyze"
+AT_WORK = (Verdict.BEGINNING, Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
+AT_REST = (Verdict.NO_RUN, Verdict.STOPPED, Verdict.BLOCKED, Verdict.DONE, Verdict.FINDINGS)
+TO_GO_ON = (Verdict.PAUSED, Verdict.STOPPED, Verdict.BLOCKED, Verdict.STILL)
+AT_ONCE = 500
+MOST_LOOKED_AT = 5000  # in one answer
+COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
+
+
+def view_fidelity(app: App) -> FidelityView:
+    """Of the entities that the configuration wants."""
+    store = app.context.store
+    found = fidelity.current_list(app.context, app.chosen(), most=COUNTED_AT_ONCE)
+    return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
+
+
+def accept_seen(context: Context, seen: str, by: str) -> None:
+    """Only what was seen. Raises Refused."""
+    with context.app() as app:
+        if not fidelity.accept_list(app.context, app.chosen(), seen, by):
+            raise Refused(409, fidelity.GATE, "fidelity_changed")
+
+
+# ---------------------------------------------------------------- errors
+
+
+def view_errors(context: RunContext) -> Errors:
+    groups = tuple(_group(context, one) for one in group_causes(list_causes(context)))
+    letters = context.queue.dead_parts()
+    shown = tuple(
+        Letter(one.job.scope, one.code, _cut(one.reason), one.died_at, _cut(str(one.job)))
+        for one in letters[:MOST_LETTERS]
+    )
+    return Errors(groups, shown, len(letters))
+
+
+def _group(context: RunContext, group: Group) -> ErrorGroup:
+    return ErrorGroup(
+        group.code,
+        group.page.title,
+        group.count,
+        group.waits,
+        group.page.cause,
+        tuple(group.fixes),
+        link(group.page),
+        tuple(_place(context, one) for one in group.causes),
+    )
+
+
+def _place(context: RunContext, cause: Cause) -> ErrorPlace:
+    stream = cause.place if cause.place in context.streams else ""
+    message = _cut(cause.message)
+    return ErrorPlace(cause.place, cause.count, cause.status, _cut(cause.example), message, stream)
+
+
+def error_page(code: str) -> ErrorPage:
+    """Raises Refused for what is no code at all."""
+    spelled = {known.lower(): known for known in PAGES}
+    name = spelled.get(code.lower(), code)
+    found = page_of(name)
+    if found is UNKNOWN and name != UNKNOWN.code:
+        raise Refused(404, "DASHBOARD_NOT_FOUND", "code")
+    family = found.code if found.code != name else ""
+    return ErrorPage(name, family, found.title, found.cause, found.fix, found.retried, link(found))
+
+
+def _cut(text: str) -> str:
+    """A message that is cut loses its key: it is shown untranslated."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+# ---------------------------------------------------------------- actions
+
+
+def possible_actions(seen: Overview, last: LastAction | None, context: Context) -> tuple[str, ...]:
+    """A run that does not move may have lost its worker: it can be resumed and paused."""
+    verdict = seen.now.verdict
+    may = [PAUSE] if verdict in AT_WORK or verdict is Verdict.STILL else []
+    busy = last is not None and last.exit_code is None
+    if busy or context.portals.cannot_start is not None:
+        return tuple(may)
+    may += [START] if verdict in AT_REST else []
+    may += [RESUME] if verdict in TO_GO_ON else []
+    may += [RETRY] if verdict in AT_REST and seen.failed + seen.dead_letters else []
+    may += [ANALYZE] if verdict not in AT_WORK else []
+    return tuple(one for one in may if one == PAUSE or one in context.actions.able)
+
+
+# ---------------------------------------------------------------- findings
+
+
+def findings_page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
+    """One page. Expected differences are listed only with their `fate`."""
+    prefix, register = f"{stream}:" if stream else "", findings_register(Fate(fate or Fate.DIFFERS))
+    if not fate:
+        rows = store.some_rows(register, prefix, after, limit + 1)
+        following = rows[limit - 1].key if len(rows) > limit else None
+        return Findings(store.count(register, prefix), tuple(map(_finding, rows[:limit])), following)
+    found: list[RegisterRow] = []
+    for _ in range(MOST_LOOKED_AT // AT_ONCE):
+        rows = store.some_rows(register, prefix, after, AT_ONCE)
+        for row in rows:
+            if row.values["Fate"] != fate:
+                continue
+            if len(found) == limit:
+                return Findings(None, tuple(map(_finding, found)), found[-1].key)
+            found.append(row)
+        if len(rows) < AT_ONCE:
+            return Findings(None, tuple(map(_finding, found)), None)
+        after = rows[-1].key
+    return Findings(None, tuple(map(_finding, found)), after)
+
+
+def _finding(row: RegisterRow) -> FindingView:
+    return FindingView(*(_cut(row.values.get(name) or "") for name in COLUMNS))
