@@ -28,7 +28,7 @@ WRITING = re.compile(
     r"""\.open\(\s*["'][^"']*[wax+]|\.write_(text|bytes)\(|\bos\.(open|mkdir|makedirs)\(|\.mkdir\((?!FOLDER)"""
 )
 PUBLIC = {"messages/__main__.py"}  # writes docs
-READING = {"web/action_files.py": 1, "stores/sqlite/files.py": 1}  # a look at a lock; a folder that is synced
+READING = {"web/actions.py": 1, "stores/sqlite/files.py": 1}  # a look at a lock; a folder that is synced
 
 
 def test_no_other_module_writes_files_by_itself() -> None:
