@@ -1,5 +1,4 @@
-"""Calls of a local application: another address than a webhook's, and a token that is renewed when it has expired
-(settings/oauth/auto-renewal)."""
+"""A local application: its calls, its tokens and their renewal (settings/oauth/auto-renewal)."""
 
 from __future__ import annotations
 
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
 
-# ----------------------------------------------------------------
-# The tokens of an application. Each renewal gives a new pair, and the old one may be worth nothing: the newest pair
-# lies in the store, sealed, and of all workers on it one renews while the others wait for what he gets.
+# Each renewal of the tokens returns a new pair and may invalidate the old one. The newest pair is in the store,
+# encrypted. One worker renews it, the others wait.
 CONNECT_S, READ_S = 10.0, 30.0
 HELD_S = 60.0  # longer than any request: after that the process that was renewing is dead
 LOOK_S = 0.5

@@ -1,4 +1,4 @@
-"""From what came back to one of our errors, or none."""
+"""Errors of a portal: every known code with its recovery, and from an answer to one of our errors."""
 
 from __future__ import annotations
 
@@ -200,11 +200,9 @@ def replace_half_characters(body: bytes) -> bytes:
     return _ESCAPES.sub(lambda found: _UNKNOWN if len(found[0]) == _HALF else found[0], body)
 
 
-# ----------------------------------------------------------------
-# Every error code a portal is known to answer, and what we do.
-#
-# From bitrix24-rest-1 §A4 and the method pages; what a code means and what to advise is on its page in messages. The
-# code decides, never the HTTP status: the two contradict each other.
+# ---------------------------------------------------------------- error codes
+# From bitrix24-rest-1 §A4 and the method pages. The pages in messages explain each code. The code decides, not the
+# HTTP status: the two contradict each other.
 
 
 class Recovery(StrEnum):

@@ -21,10 +21,6 @@ from b24migrate.model.events import Observer, Waited, tell
 from b24migrate.ports import QUOTA, Bill, Billing, Clock, RegisterRow, Store, quota
 from b24migrate.ports.quota import PATIENCE_S, Bucket, Quota, bounded, decode_quota, encode_quota
 
-# ----------------------------------------------------------------
-# Where a portal's quota is kept: in this process, or in the store, where all processes share it.
-
-
 T = TypeVar("T")
 How = Callable[[Quota, float], tuple[Quota, T]]
 _FIRST_RETRY_S = 0.005

@@ -1,4 +1,4 @@
-"""What all ways of paging share: rows are slices of the answer, and every page leaves an entry in the log."""
+"""Pages of a listing: rows are slices of the answer, every page is logged; and the reader by `start`."""
 
 from __future__ import annotations
 
@@ -111,11 +111,9 @@ def entry(number: int, size: int, retrieved: int, command: Command, span: Span) 
     return PageEntry(number, size, retrieved, asked, span.started_at, span.finished_at)
 
 
-# ----------------------------------------------------------------
-# Pages by `start`, for listings that cannot be filtered by id, and listings that come whole.
-#
-# The answer says what to ask next; it is never computed beyond `total`, because an old method asked for more than
-# there is answers its first page again (bitrix24-rest-1 §A7).
+# ---------------------------------------------------------------- pages by `start`
+# For listings that cannot be filtered by ID, and listings without pages. The answer names the next `start`; it is
+# never computed beyond `total`, because old methods then return their first page again (bitrix24-rest-1 §A7).
 
 
 @dataclass(frozen=True, slots=True)

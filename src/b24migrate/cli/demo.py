@@ -100,8 +100,7 @@ def own_name() -> str:
     return os.path.relpath(script)
 
 
-# ----------------------------------------------------------------
-# The stage of the demo: two simulated portals as child processes, and a configuration for them.
+# ---------------------------------------------------------------- two simulated portals
 
 
 class SimPortal(NamedTuple):

@@ -1,4 +1,4 @@
-"""Tables that a person reads: the state of every stream, and the checks of the doctor."""
+"""Tables on a terminal: the status of every stream, and the checks of the doctor."""
 
 from __future__ import annotations
 
@@ -123,8 +123,7 @@ def print_probe(seen: Mapping[str, Json], words: Words) -> None:
         out.print(f"  {labels[key].ljust(width)}  {'–' if value is None else value}", soft_wrap=True)
 
 
-# ----------------------------------------------------------------
-# The state of every stream in columns, as wide as the terminal: what does not fit is said shorter.
+# ---------------------------------------------------------------- the status of every stream
 
 
 class Row(NamedTuple):

@@ -1,4 +1,4 @@
-"""Turns what a validator found into one sentence: the place, the key, what is wrong with it and what to write."""
+"""Mistakes in a configuration, one sentence each: the place, the key, what is wrong and what to write."""
 
 from __future__ import annotations
 
@@ -113,8 +113,7 @@ def dotted(key: KeyPath) -> str:
     return ".".join("…" if not harmless(part) else f'"{part}"' if "." in part else part for part in key)
 
 
-# ----------------------------------------------------------------
-# Checks what only the catalog knows: names of entities, their batch options, and the fields a policy may name.
+# ---------------------------------------------------------------- names: entities, batch options, fields of a policy
 
 
 def check(said: dict[str, Json], catalog: Catalog, places: Places) -> None:

@@ -1,4 +1,4 @@
-"""What must never be shown, and where it may be kept instead of the file: `env:NAME`, `file:PATH`, `keyvault:NAME`."""
+"""Secrets: never shown, and stored outside the file by `env:NAME`, `file:PATH` or `keyvault:NAME`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from azure.keyvault.secrets import SecretClient
 
 
-# ----------------------------------------------------------------
-# A key vault, asked as this process: a managed identity in Azure, `az login` elsewhere. No Azure library is imported
-# before a secret is wanted.
+# ---------------------------------------------------------------- key vault
+# By the identity of this process: a managed identity in Azure, `az login` elsewhere. Azure libraries are imported only
+# when a secret is needed.
 
 
 LIKE = "https://NAME.vault.azure.net"

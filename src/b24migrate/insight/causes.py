@@ -1,4 +1,4 @@
-"""Why records failed, grouped by cause, each cause with what to do about it."""
+"""Why records failed: causes with their fixes, and the failed records that others wait for."""
 
 from __future__ import annotations
 
@@ -121,8 +121,7 @@ def _letters(context: RunContext, stream: str) -> list[Cause]:
     return list(found.values())
 
 
-# ----------------------------------------------------------------
-# Which failed record others wait for: a task that failed takes its comments with it.
+# ---------------------------------------------------------------- chains: a task that failed takes its comments with it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The language of this terminal: one command has one reader. `--lang` decides, then `run.language`, then the locale."""
+"""Texts on a terminal: its language (`--lang`, then `run.language`, then the locale), and safe output."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def number(value: int) -> str:
     return f"{value:,}".replace(",", " ")
 
 
-# ----------------------------------------------------------------
-# Texts that come from a portal, made harmless for a terminal, and wrapped to its width.
+# ---------------------------------------------------------------- texts of portals, safe and wrapped
 
 
 def harmless(text: str) -> str:

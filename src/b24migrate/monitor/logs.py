@@ -222,8 +222,8 @@ def _ms(value: float) -> float:
     return round(value, 1)
 
 
-# ----------------------------------------------------------------
-# The log of the functions: lines of JSON through `logging`, which the host sends on to Application Insights.
+# ---------------------------------------------------------------- Azure Functions
+# JSON lines through `logging`, which the host sends to Application Insights.
 
 
 class _Lines(io.TextIOBase):

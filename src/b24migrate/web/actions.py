@@ -1,5 +1,5 @@
-"""What can be done from a page: begin, go on, try again, analyze. Each is a command of this very program, in a process
-of its own that outlives the page; what it says before it has a run (a closed gate, a wrong setting) is kept and shown.
+"""Actions of the dashboard: start, resume, retry, analyze. Each runs a command of this program in its own process,
+which outlives the page. Its message is kept and shown if it ends before it has a run.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ import msgspec
 from b24migrate.messages import pack, plain, say, unpack
 from b24migrate.model.errors import Halted
 from b24migrate.private_files import open_private
-
-# ----------------------------------------------------------------
-# What was begun from a page, kept in files beside the store: how it stands, what it says, and who holds it.
-
 
 if sys.platform != "win32":
     import fcntl

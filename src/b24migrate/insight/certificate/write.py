@@ -1,4 +1,4 @@
-"""Makes a certificate from the store alone. It appears whole, under its name, or not at all."""
+"""Writes a certificate from the store alone. The file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ def _head(context: RunContext, about: CompleteRun, sums: Sequence[Sums], foresee
     )
 
 
-# ----------------------------------------------------------------
-# Which of the five classes a source id is in. What fits none, or two, is said, and there is no certificate.
+# ---------------------------------------------------------------- the class of a source ID
+# A record that fits no class, or two, stops the certificate.
 
 
 def classify(known: Known, clean: Callable[[str], str]) -> Entry:
@@ -252,8 +252,7 @@ def _classes(known: Known) -> str:
     return join([*staged, *(one.why for one in known.aside)], ", ")
 
 
-# ----------------------------------------------------------------
-# Whether a certificate can be made at all: what a look at the states and the inventories tells.
+# ---------------------------------------------------------------- whether the run is complete
 
 
 class CompleteRun(NamedTuple):

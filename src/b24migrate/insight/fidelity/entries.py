@@ -1,4 +1,4 @@
-"""Makes the list: what the target says, with how many records of this source it concerns."""
+"""The fidelity list: what the target does not keep, and how many records that concerns."""
 
 from __future__ import annotations
 
@@ -163,8 +163,7 @@ def _entity(context: RunContext, stream: str) -> str:
     return owner.name if owner else stream
 
 
-# ----------------------------------------------------------------
-# What a run asks about the target before it writes: what it does not keep, and whether somebody has accepted that.
+# ---------------------------------------------------------------- the gate of a run
 
 
 @dataclass(slots=True)

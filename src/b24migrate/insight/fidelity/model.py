@@ -1,4 +1,4 @@
-"""The fidelity list as values: for the terminal, the pages and the report alike."""
+"""The fidelity list as values, for terminal, dashboard and report; and who accepted it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,8 @@ def hash_rules(rules: Iterable[Rule]) -> str:
     return digest(sorted(rule.digest for rule in rules))
 
 
-# ----------------------------------------------------------------
-# Who has accepted what the target does not keep. A rule that nobody has seen yet is asked about, and so is every rule
-# of another box.
+# ---------------------------------------------------------------- acceptance
+# A new rule must be accepted, and so must every rule of another box.
 
 
 class Acceptance(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which fields a record has, whoever knows of them: the stream, the custom fields, the payload, the target."""
+"""The fields of a record, from the stream, the custom fields, the payload and both portals."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from b24migrate.model.records import Json, Link, Record, Row
 from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream, Unresolved
 from b24migrate.ports import TargetRecord
 
-# ----------------------------------------------------------------
-# Asks both portals about one record. That they cannot be had is a sentence, never an exception.
+# ---------------------------------------------------------------- both portals
+# A portal that does not answer becomes a message, not an exception.
 
 
 # what code that reads a portal's answer runs into when the answer is none of those that it knows

@@ -1,4 +1,4 @@
-"""One record as a whole: who it is, what became of it, and its fields on every side."""
+"""One record: what happened to it, and its fields on every side."""
 
 from __future__ import annotations
 
@@ -257,8 +257,7 @@ def _aside_view(context: RunContext, stream: Stream, source_id: str, aside: Asid
     )
 
 
-# ----------------------------------------------------------------
-# Judges each field of a record: by verify's own comparison, and by what became of it on the way.
+# ---------------------------------------------------------------- the verdict on each field, compared as by verify
 
 
 class Evidence(NamedTuple):

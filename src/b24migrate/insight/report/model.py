@@ -175,9 +175,7 @@ class Facts:
         return (max(map(datetime.fromisoformat, ended)) - min(map(datetime.fromisoformat, begun))).total_seconds()
 
 
-# ----------------------------------------------------------------
-# What is kept of a list that goes by: how long it was, how it begins, and what was in it, in groups. However long the
-# list and its texts are, this stays small.
+# ---------------------------------------------------------------- the summary of a long list
 
 
 class Excerpt(NamedTuple):

@@ -1,4 +1,4 @@
-"""How much of the work is done."""
+"""Progress: how much of the work is done, how fast it goes, and the time left."""
 
 from __future__ import annotations
 
@@ -236,8 +236,7 @@ def _share_of_records(steps: Sequence[Step]) -> float:
     return sum(parts) / len(parts)
 
 
-# ----------------------------------------------------------------
-# How fast the work goes, and how long the rest takes: by the last minutes, else by the forecast.
+# ---------------------------------------------------------------- speed and time left
 
 
 def gap_s(step_s: float) -> float:

@@ -231,8 +231,7 @@ class HistoryWriter:
             self._context.tell(Noted("warning", say("work.no_history", kind=type(bug).__name__)))
 
 
-# ----------------------------------------------------------------
-# The metrics of a migration.
+# ---------------------------------------------------------------- metrics
 
 
 def figures(context: RunContext) -> list[Metric]:
