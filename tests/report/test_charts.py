@@ -11,7 +11,7 @@ from b24migrate.insight.report.model import EntityFacts, PhaseFacts, StreamFacts
 from b24migrate.insight.status.model import Point
 from b24migrate.messages import words
 from b24migrate.report import charts
-from b24migrate.report.numbers import Formats
+from b24migrate.report.page import Formats
 
 ENGLISH, RUSSIAN = (Formats(words(language), ZoneInfo("Europe/Moscow")) for language in ("en", "ru"))
 BEGAN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

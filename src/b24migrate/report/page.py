@@ -7,8 +7,10 @@ import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from b24migrate import __version__
 from b24migrate.engine.plan import Run
@@ -17,11 +19,11 @@ from b24migrate.insight.report import Excerpt, Facts, Standing, Tally
 from b24migrate.insight.report.data import ORDER
 from b24migrate.insight.report.model import EXCERPT, FIRST, EntityFacts, FileFacts, StreamFacts
 from b24migrate.messages import Words, render
+from b24migrate.messages.measures import POINT, duration
 from b24migrate.messages.terminal import harmless
 from b24migrate.model.streams import LATE, PHASES
 from b24migrate.monitor.logs import mask_email
 from b24migrate.report import charts, csv_tables
-from b24migrate.report.numbers import Formats
 from b24migrate.report.tables import TABLES
 
 if TYPE_CHECKING:
@@ -32,6 +34,12 @@ LONGEST_CELL = 32_000  # characters; a spreadsheet takes 32,767
 LONGEST_WORD = 28  # characters; a table's column is as wide as its longest word
 KEPT = "\n\t\u200c\u200d\u00ad"  # line breaks, and joiners, which are part of some scripts
 STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+BETWEEN = {"en": ",", "ru": "\u00a0"}  # the thousands
+DATES = {"en": "%Y-%m-%d", "ru": "%d.%m.%Y"}
+DAYS = {"en": "%m-%d", "ru": "%d.%m"}
+NONE = "–"
+SIZES = ("b", "kb", "mb", "gb", "tb")
+STEP = 1000.0
 
 
 class Texts:
@@ -211,3 +219,58 @@ def _join_names(words: Words, kind: str, names: Iterable[str]) -> str:
 
 def _stream_names(words: Words, streams: Iterable[StreamFacts]) -> str:
     return _join_names(words, "stream", (one.name for one in streams))
+
+
+# ---------------------------------------------------------------- numbers, durations, sizes and times in a language
+
+
+class Formats:
+    def __init__(self, words: Words, zone: ZoneInfo) -> None:
+        self._words = words
+        self._language = words.language
+        self.zone = zone
+
+    def number(self, value: float | None) -> str:
+        """`12,345`; a dash for an unknown value."""
+        return NONE if value is None else f"{round(value):,}".replace(",", BETWEEN[self._language])
+
+    def signed(self, value: float | None) -> str:
+        return f"+{self.number(value)}" if value and value > 0 else self.number(value)
+
+    def decimal(self, value: float, digits: int = 1) -> str:
+        whole, _, part = f"{value:,.{digits}f}".partition(".")
+        whole = whole.replace(",", BETWEEN[self._language])
+        return f"{whole}{POINT[self._language]}{part}" if part else whole
+
+    def error(self, value: float) -> str:
+        """Of a forecast: `+12 %` means that it was too long."""
+        sign = "+" if value > 0 else ""
+        return sign + self._words("report.amount.percent", value=self.decimal(100 * value, 0))
+
+    def duration(self, seconds: float | None) -> str:
+        return NONE if seconds is None else duration(self._words, seconds)
+
+    def size(self, value: float | None) -> str:
+        if value is None:
+            return NONE
+        step = 0
+        while value >= STEP and step < len(SIZES) - 1:
+            value, step = value / STEP, step + 1
+        return self._words(f"report.amount.{SIZES[step]}", value=self.decimal(value, 1 if step else 0))
+
+    def utc(self, moment: str) -> str:
+        return self._format(self._parse(moment), "UTC") if moment else NONE
+
+    def local(self, moment: str) -> str:
+        """In the zone of the source, by its name."""
+        return self._format(self._parse(moment).astimezone(self.zone), self.zone.key) if moment else NONE
+
+    def tick(self, moment: datetime, form: str) -> str:
+        """On the axis of a chart, in the zone of the source."""
+        return moment.astimezone(self.zone).strftime(form.format(day=DAYS[self._language]))
+
+    def _parse(self, moment: str) -> datetime:
+        return datetime.fromisoformat(moment).astimezone(UTC)
+
+    def _format(self, at: datetime, zone: str) -> str:
+        return f"{at.strftime(DATES[self._language])} {at:%H:%M:%S} {zone}"

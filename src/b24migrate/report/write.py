@@ -22,8 +22,7 @@ from b24migrate.messages import render, say, words
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.monitor.logs import mask_email
 from b24migrate.private_files import FOLDER, make_folder, open_private
-from b24migrate.report.numbers import Formats
-from b24migrate.report.page import Page, Texts, verdict_sentence
+from b24migrate.report.page import Formats, Page, Texts, verdict_sentence
 from b24migrate.report.tables import TABLES, Line, Sources, Table
 
 if TYPE_CHECKING:
