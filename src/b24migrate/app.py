@@ -200,7 +200,7 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
 
 
 def application_of(settings: Settings, store: Store, portal: Portal) -> Application | None:
-    """Its door is the portal's last; the tokens are shared by every process on the store."""
+    """Its endpoint is the last of the portal; all processes on the store share the tokens."""
     said = settings.target.application
     if said is None:
         return None

@@ -24,7 +24,7 @@ Open = Callable[[], AbstractContextManager[App]]
 
 
 class ActiveRun(NamedTuple):
-    """A run that is under way, and what it takes to work on it."""
+    """An active run, and the objects to work on it."""
 
     app: App
     run: Run
@@ -56,7 +56,7 @@ class AppCache:
 
     @contextmanager
     def active_run(self) -> Iterator[ActiveRun | App]:
-        """Only the application when no run is under way, or the one that was has stopped or is paused."""
+        """Only the application if no run is active, or the run has stopped or is paused."""
         while True:
             with self._use() as held:
                 run = plan.current(held.app.context.store)
@@ -104,7 +104,7 @@ class AppCache:
         return ActiveRun(app, run, context, conductor)
 
     def _retire(self, held: _Opened) -> None:
-        """Nobody else gets it."""
+        """Not shared."""
         with self._lock:
             if self._held is held:
                 self._held = None

@@ -29,7 +29,7 @@ def replace_private(path: Path, mode: str = "w", *, permissions: int = FILE, **o
             yield out
         return
     fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)  # of a process that was killed; "x" follows no link that somebody else puts there
+    fresh.unlink(missing_ok=True)  # of a killed process; "x" follows no link that another user puts there
     try:
         with open_private(fresh, mode.replace("w", "x"), **options) as out:
             if permissions != FILE:
@@ -44,7 +44,7 @@ def replace_private(path: Path, mode: str = "w", *, permissions: int = FILE, **o
 
 
 def make_folder(path: Path) -> None:
-    """And those above it that are missing. One that exists stays as it is: somebody chose its permissions."""
+    """With its missing parents. An existing folder keeps its permissions."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -84,6 +84,6 @@ def _opener(path: str, flags: int) -> int:
     if os.name == "posix":
         about = os.fstat(file)
         if stat.S_ISREG(about.st_mode) and about.st_mode & OTHERS:
-            with suppress(OSError):  # somebody else's, who lets us write
+            with suppress(OSError):  # owned by another user, but writable
                 os.fchmod(file, about.st_mode & ~OTHERS & 0o7777)
     return file

@@ -84,7 +84,7 @@ def test_a_chain_is_as_long_as_its_answers_and_lanes_go_on_side_by_side() -> Non
 
 def test_no_more_calls_are_under_way_than_there_are_workers() -> None:
     slow = Op(SOURCE, 1, 2.0)
-    took = schedule([alone(reading(24, slow, lanes=12))], Limits(0), Workers(workers=2, hands=3))
+    took = schedule([alone(reading(24, slow, lanes=12))], Limits(0), Workers(workers=2, threads=3))
     assert length_s(took) == pytest.approx(24)
 
 

@@ -86,7 +86,7 @@ def test_a_run_and_two_workers_are_paused_together(tmp_path: Path, undisturbed: 
             run = app.runner.begin(app.chosen(()))
             for each in (app, one, other):
                 after(each, lambda job: job.scope == "chats-get", 1, pause_and_be_told)
-            helping = [pool.submit(worker.labour, each, once=True) for each in (one, other)]
+            helping = [pool.submit(worker.help_runs, each, once=True) for each in (one, other)]
             with pytest.raises(Paused):
                 app.runner.run(app.chosen(()), tick=made.leap())
             assert [one.result(30) for one in helping] == [None, None]
@@ -119,7 +119,7 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
 
         made.clock.sleep = waiting  # type: ignore[method-assign]
         with pytest.raises(Enough):
-            worker.labour(app, once=False)
+            worker.help_runs(app, once=False)
         assert waited == [plan.PAUSED] * 3 + [plan.ENDED]
         made.clock.sleep = sleep  # type: ignore[method-assign]
         ended = plan.current(desk.context.store)

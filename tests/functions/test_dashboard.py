@@ -83,8 +83,8 @@ def test_a_cookie_of_one_instance_is_good_for_all(host: Host) -> None:
     assert "Secure" in cookie
     mine = {"Cookie": cookie.partition(";")[0]}
     assert ask(host, "GET", "/api/v1/session", mine).status == 200
-    latch = Sessions.shared(TOKEN, StoredLogouts(host.one.keeper))  # another instance's
-    assert latch.is_signed_in({"cookie": mine["Cookie"]}, "")
+    sessions = Sessions.shared(TOKEN, StoredLogouts(host.one.keeper))  # another instance's
+    assert sessions.is_signed_in({"cookie": mine["Cookie"]}, "")
 
 
 @pytest.mark.usefixtures("token")

@@ -112,12 +112,12 @@ def configured(folder: Path, source: str, target: str, entities: tuple[str, ...]
 
 @contextmanager
 def dashboard(
-    config: Path, *, doors: Hosts | None = None, token: str = TOKEN, stranger: bool = False, **more: Any
+    config: Path, *, hosts: Hosts | None = None, token: str = TOKEN, stranger: bool = False, **more: Any
 ) -> Iterator[Desk]:
     """Asked by somebody who has the token, or by a stranger."""
-    doors = doors or Hosts()
-    context = Context(config=config, doors=doors, latch=Sessions(token), **more)
-    place = listen(doors.host, 0)
+    hosts = hosts or Hosts()
+    context = Context(config=config, hosts=hosts, sessions=Sessions(token), **more)
+    place = listen(hosts.host, 0)
     host, port = place.getsockname()[:2]
     host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
     try:

@@ -333,7 +333,7 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(desk: Desk, m
     """Every user of the machine can read command lines."""
     launched: list[str] = []
     monkeypatch.setattr("typer.launch", launched.append)
-    link = serving.link_to(desk.url, desk.context.latch)
+    link = serving.link_to(desk.url, desk.context.sessions)
     with serving.opened(link, desk.context):
         (said,) = launched
         file = Path(said)

@@ -53,8 +53,8 @@ def test_two_hosts_are_none(quiet: Desk, second: str) -> None:
 
 
 def test_a_host_that_was_let_in_by_name_is_served_and_needs_the_token(tmp_path: Path) -> None:
-    doors = Hosts(more=frozenset({"migration.example"}))
-    with dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True) as quiet:
+    hosts = Hosts(more=frozenset({"migration.example"}))
+    with dashboard(configured(tmp_path, *NOBODY), hosts=hosts, stranger=True) as quiet:
         name = {"Host": "migration.example"}
         assert quiet.send("GET", "/api/v1/session", name).status == 401
         assert quiet.send("GET", "/api/v1/session", {**name, **bearer(TOKEN)}).status == 200

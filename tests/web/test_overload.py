@@ -206,6 +206,6 @@ def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytes
     context = Context(configured(tmp_path, *NOBODY))
     app, place = make_application(context), listen("127.0.0.1", 0)
     with serve_in_thread(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
-        known = f"Authorization: Bearer {context.latch.token}"
+        known = f"Authorization: Bearer {context.sessions.token}"
         one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n{known}\r\n\r\n".encode())
         assert one.recv(12) == b"HTTP/1.1 200"

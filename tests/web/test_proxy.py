@@ -33,8 +33,8 @@ def test_forwarded_headers_without_a_proxy_are_refused(quiet: Desk, headers: dic
 
 
 def proxied(tmp_path: Path, *addresses: str) -> AbstractContextManager[Desk]:
-    doors = Hosts(more=frozenset({"migration.example"}), proxies=tuple(map(parse_network, addresses)))
-    return dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True)
+    hosts = Hosts(more=frozenset({"migration.example"}), proxies=tuple(map(parse_network, addresses)))
+    return dashboard(configured(tmp_path, *NOBODY), hosts=hosts, stranger=True)
 
 
 def test_behind_https_the_cookie_is_only_for_https(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_only_the_proxy_that_was_named_may_forward(tmp_path: Path) -> None:
 def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) -> None:
     """The last address is what the proxy has seen."""
     with proxied(tmp_path) as desk:
-        desk.context.latch.patience = GuessLimit(lambda: 0.0)
+        desk.context.sessions.patience = GuessLimit(lambda: 0.0)
         for n in range(5):
             seen = {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}, 203.0.113.9"}
             assert desk.get("/api/v1/session", seen).status == 401
@@ -69,7 +69,7 @@ def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) 
 def test_who_guesses_from_everywhere_is_slowed_down_as_well(tmp_path: Path) -> None:
     with proxied(tmp_path) as desk:
         now = 0.0
-        desk.context.latch.patience = GuessLimit(lambda: now)
+        desk.context.sessions.patience = GuessLimit(lambda: now)
         mine = signed_in(desk)
         replies = [
             desk.get("/api/v1/session", {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}"}).status

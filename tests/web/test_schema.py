@@ -47,7 +47,7 @@ class Forgiving(GuessLimit):
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Desk]:
     with dashboard(configured(tmp_path, *NOBODY), starter=Calm()) as desk:
-        desk.context.latch.patience = Forgiving()
+        desk.context.sessions.patience = Forgiving()
         yield desk
 
 

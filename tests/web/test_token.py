@@ -29,14 +29,14 @@ from b24migrate.web.responses import Refused
 @pytest.fixture(scope="module")
 def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     config = configured(tmp_path_factory.mktemp("outside"), *NOBODY)
-    with dashboard(config, doors=Hosts("0.0.0.0"), stranger=True) as one:  # noqa: S104
+    with dashboard(config, hosts=Hosts("0.0.0.0"), stranger=True) as one:  # noqa: S104
         yield one
 
 
 @pytest.fixture
 def outside(reachable: Desk) -> Desk:
     """A dashboard that other machines can reach, before anybody has guessed."""
-    reachable.context.latch.patience = GuessLimit()
+    reachable.context.sessions.patience = GuessLimit()
     return reachable
 
 
@@ -116,8 +116,8 @@ def test_on_loopback_the_token_is_needed_as_well(tmp_path: Path) -> None:
 
 
 def test_a_dashboard_that_is_given_no_token_makes_one() -> None:
-    assert len(Context().latch.token) >= 32
-    assert Context().latch.token != Context().latch.token
+    assert len(Context().sessions.token) >= 32
+    assert Context().sessions.token != Context().sessions.token
 
 
 # ---------------------------------------------------------------- what else opens
@@ -141,14 +141,14 @@ def test_anything_else_does_not_open(outside: Desk, headers: dict[str, str]) -> 
 
 
 def test_a_cookie_of_another_dashboard_does_not_open(outside: Desk) -> None:
-    latch = Sessions(TOKEN)
-    assert outside.get("/api/v1/session", {"Cookie": f"{latch.cookie_name}={latch.new_cookie()}"}).status == 401
-    ours = outside.context.latch.cookie_name
-    assert outside.get("/api/v1/session", {"Cookie": f"{ours}={latch.new_cookie()}"}).status == 401
+    sessions = Sessions(TOKEN)
+    assert outside.get("/api/v1/session", {"Cookie": f"{sessions.cookie_name}={sessions.new_cookie()}"}).status == 401
+    ours = outside.context.sessions.cookie_name
+    assert outside.get("/api/v1/session", {"Cookie": f"{ours}={sessions.new_cookie()}"}).status == 401
 
 
 def test_who_guesses_has_to_wait_by_every_way(outside: Desk) -> None:
-    outside.context.latch.patience = GuessLimit(lambda: 0.0)  # time stands still
+    outside.context.sessions.patience = GuessLimit(lambda: 0.0)  # time stands still
     for _ in range(5):
         assert outside.get("/api/v1/session", bearer("guess")).status == 401
     for reply in (outside.get("/api/v1/session", bearer(TOKEN)), outside.post("login", {"token": TOKEN})):

@@ -84,13 +84,13 @@ class Tokens:
         self._last: Pair | None = None
 
     def access(self) -> str:
-        """The newest that is known. Raises as `renewed` does where there is none yet."""
+        """The newest known token. Raises like `renewed` if there is none yet."""
         pair = self._last or self._newest(self._row())
         return pair.access or self.renewed("")
 
     def renewed(self, stale: str) -> str:
-        """Another one than `stale`: what somebody else has got meanwhile, or a new one. Raises GateUnmet when the
-        authorization server refuses, Transient when it does not answer."""
+        """Another token than `stale`: one that another process got meanwhile, or a new one. Raises GateUnmet if the
+        authorization server refuses, Transient if it does not answer."""
         with self._lock:
             since = self._portal.clock.monotonic()
             while True:
@@ -98,7 +98,7 @@ class Tokens:
                 pair = self._newest(row)
                 if pair.access and pair.access != stale:
                     return pair.access
-                # However far the clock of the holder is ahead, nobody needs longer.
+                # No holder needs longer, whatever its clock says.
                 held = self._claim_row(row, over=self._portal.clock.monotonic() - since > HELD_S)
                 if held is not None:
                     return self._renew(held, pair)
@@ -136,7 +136,7 @@ class Tokens:
         return said
 
     def _claim_row(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
-        """The row as ours alone, or None when it is somebody else's. `over`: his time is, whatever the row says."""
+        """The row, claimed; None if another process holds it. `over`: ignore the time of the other claim."""
         now = self._portal.clock.now()
         if row.values.get("Holder") and not over and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
             return None
@@ -211,7 +211,7 @@ EXPIRED = "expired_token"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ApplicationEndpoint(Webhook):
-    """Where an application calls. Its `secret` is the client_id, which is none; the token goes in the body."""
+    """Where an application calls. Its `secret` is the client_id, which is public; the token is in the body."""
 
     def url(self, method: str) -> str:
         return f"{self.origin}{self.prefix}/{method}"
@@ -234,7 +234,7 @@ def application_door(webhook: Webhook, client_id: str) -> ApplicationEndpoint:
 
 
 class Application:
-    """`via`: the place of its door among the portal's webhooks."""
+    """`via`: the index of its endpoint among the webhooks of the portal."""
 
     def __init__(self, portal: Portal, tokens: Tokens, via: int) -> None:
         self._portal = portal

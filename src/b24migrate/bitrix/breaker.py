@@ -1,7 +1,7 @@
 """Tells an outage from a record's own failure. One breaker per portal.
 
-An outage is nobody's failure: while whole calls keep failing, work is parked and only one thread asks, now and then,
-whether the portal is back. And one call that fails while its neighbours succeed is that call's own fault.
+During an outage whole calls keep failing: work waits, and one thread checks from time to time whether the portal is
+back. A call that fails while others succeed fails on its own.
 """
 
 from __future__ import annotations

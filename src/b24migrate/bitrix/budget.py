@@ -3,7 +3,7 @@
 A portal books the commands of a batch on the methods inside (the documentation's limits.md), or all of them on `batch`
 (measured with rest 26.500: bitrix24/b24jssdk 459 and 539). Answers tell which: where `batch` pays, the sum of the
 whole answer grows, and the sums of the commands inside are figures of the batch; where it does not, that sum stays 0.
-Kept by each process for itself: every answer has the sum of all of them, and a spent method rests for everybody.
+Each process keeps its own: every answer has the sum of all processes, and a spent method pauses in all of them.
 """
 
 from __future__ import annotations

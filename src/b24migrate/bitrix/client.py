@@ -86,7 +86,7 @@ class Portal:
         redirect_hosts: Collection[str] = (),
         file_hosts: Collection[str] = (),
     ) -> None:
-        """`at_once`: how many calls may be under way; 0 = as many as come. `granted`: where calls that were answered
+        """`at_once`: how many calls may run at a time; 0 = no limit. `granted`: where calls that were answered
         are kept, of a portal that is only read. `redirect_hosts`: where the portal may have moved, besides its own
         domain. `file_hosts`: where its files may be, besides its own domain and the vendor's delivery hosts."""
         self.name = name
@@ -159,11 +159,11 @@ class Portal:
 
     @property
     def took_s(self) -> float:
-        """How long the last answer to this thread was under way; what it waited for a limit before is no part of it."""
+        """The duration of the last request of this thread, without the wait for a limit."""
         return float(getattr(self._took, "seconds", 0.0))
 
     def alive(self) -> bool:
-        """Any well-formed answer that does not blame the server means that somebody is at home."""
+        """Any well-formed answer that is not a server error means that the portal works."""
         self.governor.count()
         reply = self._post(self._probe_method, b"{}", 0, self.timeouts.probe_s, 2 * self.timeouts.probe_s)
         if isinstance(reply, MigrationError):

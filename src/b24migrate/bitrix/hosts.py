@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
-# Under these everybody may have a name, so two names below them belong to two owners. The full list of such domains
+# Anyone can get a name under these, so two names below them belong to two owners. The full list of such domains
 # (publicsuffix.org) is not part of the standard library; for others `redirect_hosts` says what belongs together.
 _SECOND_LEVEL = re.compile(
     r"ac|co|com|edu|firm|gen|go|gob|gouv|gov|gub|id|ind|info|int|ltd|me|mil|msk|my|ne|net|nhs|nic|nom|or|"
@@ -61,14 +61,14 @@ def same_owner(one: str, other: str) -> bool:
     """Whether both names are surely of the same owner."""
     one, other = one.lower().rstrip("."), other.lower().rstrip(".")
     domain = own_domain(one)
-    # `bitrix24.ru` itself, or `co.uk`, is nobody's portal: what is below it is not its owner's
+    # `bitrix24.ru` or `co.uk` is no portal: names below it have other owners
     return one == other or (domain == own_domain(other) and bool(_registered_domain(one)) and not _is_shared(domain))
 
 
 def is_vendor_file_host(host: str) -> bool:
     """The vendor's own delivery hosts, as its documentation shows them in links of photos and files:
     cdn-ru.bitrix24.ru, cdn-com.bitrix24.com, cdn.com.bitrix24.com, cdn.bitrix24.site (user-get.md, landing pages). A
-    portal may be called `cdnfirm`; and under other endings anybody may register the vendor's name."""
+    portal may be called `cdnfirm`; and under other endings anyone may register the vendor's name."""
     return _DELIVERY.fullmatch(host.lower().rstrip(".")) is not None
 
 

@@ -30,12 +30,12 @@ _LONGEST_RETRY_S = 0.2
 class Ledger(Protocol):
     @property
     def seen(self) -> Quota:
-        """As it was when this process last looked. Nobody is asked."""
+        """As this process last read it. Makes no request."""
         ...
 
     def change(self, how: How[T]) -> T:
-        """Replaces the quota by what `how` makes of it at the given moment, as if nobody else were there. It may be
-        called several times. A quota that stays as it is is not written."""
+        """Replaces the quota by the result of `how` at the given moment, atomically. `how` may be called several times.
+        An unchanged quota is not written."""
         ...
 
 
@@ -56,8 +56,8 @@ class OwnLedger:
 class SharedLedger:
     """For all processes on one store, one row for each portal.
 
-    The moment is UTC, or as much later as somebody else's clock is ahead: all keep to the fastest. So a clock that is
-    wrong, or jumps, stops nobody: the others follow it, and what was taken before is drained once too early at most.
+    The moment is UTC, or later by the offset of the fastest clock among the processes. So a wrong or jumping clock
+    stops no process: the others follow it, and requests taken before drain too early once at most.
     """
 
     def __init__(self, store: Store, host: str, clock: Clock, *, chance: random.Random | None = None) -> None:
@@ -213,7 +213,7 @@ class Governor:
         return bounded((self._reset_at[credential, method] - self._clock.now().timestamp() - self._skew_s) % _STEP_S)
 
     def _rest(self, credential: str, method: str, wait_s: float, guessed_s: float) -> float:
-        """What somebody else has found out counts more than a guess, and is not written again."""
+        """The finding of another process counts more than a guess, and is not written again."""
 
         def rested(before: Quota, now: float) -> tuple[Quota, float]:
             known_s = before.rest(credential, method, now)

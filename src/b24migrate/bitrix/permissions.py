@@ -191,7 +191,7 @@ class Permissions:
     # ------------------------------------------------------------ proofs
 
     def _prove(self, error: MigrationError, method: str, refused: Sequence[Args], via: int) -> _Proof:
-        """Repeats other calls that were answered before. Raises Limited or Transient where nobody can be asked."""
+        """Repeats other calls that were answered before. Raises Limited or Transient if no call is possible."""
         if self.memory is None:
             return _Proof.UNKNOWN
         of_record = "scope" not in error.code.lower()  # a scope is never missing for one record only

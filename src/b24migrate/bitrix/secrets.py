@@ -20,8 +20,8 @@ class Redactor:
         self.learn(*(webhook.secret for webhook in webhooks), *more)
 
     def learn(self, *secrets: str) -> None:
-        """Those of an application are replaced by others while it works. Nothing is forgotten: somebody may still say
-        an old one. The longest comes first, since it may have another in it."""
+        """The secrets of an application change while it works. Old ones are kept: an answer may still contain them. The
+        longest comes first, since it may contain another."""
         fresh = {one for one in secrets if one} - {one.text for one in self._secrets}
         if fresh:  # a new list: another thread may be walking over the old one
             self._secrets = sorted(

@@ -1,4 +1,4 @@
-"""An incoming webhook: where a portal is, whose rights a call has, and the secret that nobody may see."""
+"""An incoming webhook: where a portal is, whose rights a call has, and its secret."""
 
 from __future__ import annotations
 

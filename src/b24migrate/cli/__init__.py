@@ -1,4 +1,4 @@
-"""The command line. Only the door: it parses, calls, prints, and turns every ending into an exit code."""
+"""The command line: parses, calls, prints, and turns every result into an exit code."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from b24migrate.messages import terminal
 from b24migrate.model.errors import MigrationError
 from b24migrate.private_files import OTHERS
 
-# What a command loads makes no cycles: at its usual pace the collector walks it a dozen times before anything begins.
+# Imports create no cycles, but the default threshold collects a dozen times while a command starts.
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    os.umask(OTHERS)  # every file says itself who may read it; this is for what a library writes
+    os.umask(OTHERS)  # for files that libraries write; our own set their permissions
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they would be looked for among all that is installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # saves a search in all installed packages
     signals.end_in_time()
     with signals.interruptible():
         sys.exit(execute(sys.argv[1:] if arguments is None else list(arguments)))
@@ -30,8 +30,8 @@ Hear = Callable[[MigrationError, Callable[[str], str]], None]
 
 
 def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
-    """Never raises: what went wrong is a sentence on stderr and an exit code. `hear` gets what stopped it, and what
-    takes secrets out of it."""
+    """Never raises: an error becomes a sentence on stderr and an exit code. `hear` gets the error and the function that
+    removes secrets."""
     from typer.main import get_command
 
     from b24migrate.cli import completion

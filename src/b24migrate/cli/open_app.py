@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Current:
-    """Knows the run that is under way, once an application is open."""
+    """The current run, once an application is open."""
 
     app: App | None = None
 

@@ -145,7 +145,7 @@ def worth_saying(event: Event) -> str:
 
 
 def shortened(text: str) -> str:
-    """Some notes name everybody; `status --json` has them whole."""
+    """Some notes are long lists of names; `status --json` has them complete."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
 
 

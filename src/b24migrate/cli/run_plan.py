@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.4
 LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
-COUNTED_AFTERWARDS = 100_000  # records of a stream: seconds; more are counted when somebody asks for it
+COUNTED_AFTERWARDS = 100_000  # records of a stream take seconds; longer streams are counted by `b24migrate fidelity`
 Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 

@@ -52,18 +52,18 @@ def serve(
     if proxy and not names:
         hint = say("cli.serve.proxy_fix")
         raise BadConfiguration(say("cli.serve.proxy"), code="USAGE", hint=hint)
-    doors = Hosts(host, names, proxies=tuple(map(parse_network, proxy or ())))
-    show_dashboard(session, doors, port, latch_for(session, token), show=show, kept=token)
+    hosts = Hosts(host, names, proxies=tuple(map(parse_network, proxy or ())))
+    show_dashboard(session, hosts, port, sessions_for(session, token), show=show, kept=token)
 
 
 def show_dashboard(
-    session: Session, doors: Hosts, port: int, latch: Sessions, *, show: bool = False, kept: str = ""
+    session: Session, hosts: Hosts, port: int, sessions: Sessions, *, show: bool = False, kept: str = ""
 ) -> None:
     """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
     from b24migrate.cli.signals import interruptible
     from b24migrate.web.context import Context
 
-    context = Context(config=session.config, environ=session.environ, doors=doors, latch=latch)
+    context = Context(config=session.config, environ=session.environ, hosts=hosts, sessions=sessions)
     try:
         with context.app():
             pass  # a mistake in the configuration is said here, not on a page
@@ -79,10 +79,10 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
     from b24migrate.web.application import make_application
     from b24migrate.web.server import address, listen, serve_in_thread
 
-    place = listen(context.doors.host, port)
+    place = listen(context.hosts.host, port)
     with serve_in_thread(make_application(context), place):
         url = address(place)
-        link = link_to(url, context.latch)
+        link = link_to(url, context.sessions)
         typer.echo(phrase("cli.serve.at", url=url))
         if kept:
             typer.echo(phrase("cli.serve.sign_in", kept=kept))
@@ -93,9 +93,9 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
             threading.Event().wait()
 
 
-def link_to(url: str, latch: Sessions) -> str:
+def link_to(url: str, sessions: Sessions) -> str:
     """Behind the "#" no server, log or Referer sees the token."""
-    return f"{url}/login#{quote(latch.token, safe='')}"
+    return f"{url}/login#{quote(sessions.token, safe='')}"
 
 
 @contextmanager
@@ -128,13 +128,13 @@ def beside(session: Session) -> Iterator[None]:
         place = listen(HOST, 0)
     try:
         with serve_in_thread(make_application(context), place):
-            typer.echo(phrase("cli.serve.watch", place=link_to(address(place), context.latch)))
+            typer.echo(phrase("cli.serve.watch", place=link_to(address(place), context.sessions)))
             yield
     finally:
         context.close()
 
 
-def latch_for(session: Session, token: str) -> Sessions:
+def sessions_for(session: Session, token: str) -> Sessions:
     """Raises BadConfiguration when the token cannot be had, or is too short."""
     from b24migrate.web.auth import Sessions, check_token
 

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: what is under way is asked to end, and what does not end is ended."""
+"""SIGTERM and Ctrl-C: ask running work to end, and end the process if it does not."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ BAD = ("failed", "different")
 def console() -> Console:
     from rich.console import Console
 
-    # In a pipe lines are as long as they are: somebody may look for words in them.
+    # In a pipe lines are not wrapped, so that grep finds whole sentences.
     return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 

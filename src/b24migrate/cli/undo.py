@@ -89,7 +89,7 @@ def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
 
 
 def _left_off(gone: int) -> Halted:
-    """What is "kept" here stays on the target, so that nobody is told that everything so far is kept."""
+    """The message does not say "kept": in an undo, kept records stay on the target."""
     return Halted(
         say("cli.undo.stopped", gone=gone),
         hint=say("cli.undo.stopped_fix"),

@@ -1,4 +1,4 @@
-"""`worker`: helps with the run that is under way."""
+"""`worker`: helps with the current run."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def worker(
         interruptible(app.context.interrupt.request),
     ):
         current.app = app
-        labour(app, once=once)
+        help_runs(app, once=once)
 
 
-def labour(app: App, *, once: bool) -> None:
-    """Raises what stops the run; one that is paused is waited for. With `once` it returns when no run is under way any
-    more."""
+def help_runs(app: App, *, once: bool) -> None:
+    """Waits for runs and works on them, also after a pause. With `once` it returns when no run is active. Raises the
+    error that stops a run."""
     from b24migrate.engine import plan
 
     while True:
@@ -58,7 +58,7 @@ def labour(app: App, *, once: bool) -> None:
 
 
 def help_with(app: App, run: Run) -> None:
-    """To its end, which is the worker's to tell when nobody else did: who began the run may be gone."""
+    """Until the run ends. The worker concludes it, because the process that started it may be gone."""
     from b24migrate.engine.plan import Paused, Replaced
 
     try:

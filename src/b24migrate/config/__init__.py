@@ -38,8 +38,8 @@ def debug_wanted() -> bool:
 
 
 def dashboard_token() -> str:
-    """Of a dashboard that nobody starts by a command: B24MIGRATE_DASHBOARD_TOKEN, a token or where it is kept; empty
-    when there is none. Raises BadConfiguration."""
+    """The token of a dashboard that runs as a function: B24MIGRATE_DASHBOARD_TOKEN, a token or a reference to it; empty
+    if not set. Raises BadConfiguration."""
     said = os.environ.get(DASHBOARD_TOKEN, "").strip()
     vault = Vault(os.environ.get("B24MIGRATE_KEY_VAULT", "").strip())
     try:

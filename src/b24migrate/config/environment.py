@@ -27,8 +27,8 @@ REFERENCE = re.compile(r"env:(\w+)")
 
 
 def variables(environ: Mapping[str, str], said: Mapping[str, Json]) -> Iterator[tuple[KeyPath, Json, str]]:
-    """Key, value and name of every variable that sets something. One that looks like a setting and is none is an
-    error, unless the file refers to it by `env:`."""
+    """Key, value and name of every variable that sets something. A variable that resembles a setting is an error,
+    unless the file refers to it by `env:`."""
     referred = set(REFERENCE.findall(json.dumps(said, default=str)))
     flat = {"_".join(key).upper(): key for key in known_keys()}
     for name in sorted(environ):

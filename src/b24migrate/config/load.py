@@ -263,7 +263,7 @@ def _store_url(url: str, places: Places, folder: Path) -> str:
 
 TABLE: KeyPath = ("target", "application")
 CLIENT_ID = re.compile(r"[A-Za-z0-9._-]+")
-SECRET = re.compile(r"[^\s/?&=#]+")  # what is an address, or a whole answer, is none
+SECRET = re.compile(r"[^\s/?&=#]+")  # an address or a whole answer is no secret
 WANTED = {
     "client_secret": say("settings.no_client_secret"),
     "refresh_token": say("settings.no_refresh_token"),

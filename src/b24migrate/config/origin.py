@@ -21,7 +21,7 @@ _SECRETIVE = re.compile(
 
 
 def harmless(text: str) -> bool:
-    """Whether a name may be repeated in a message: somebody may have written the secret in its place."""
+    """Whether a name may be repeated in a message: it may be a secret in the wrong place."""
     return _SECRETIVE.search(text) is None
 
 

@@ -56,7 +56,7 @@ class Dashboard:
         return answer
 
     def _make(self) -> AsgiMiddleware | None:
-        """None without a token: everybody could come."""
+        """None without a token: the dashboard would be public."""
         token = dashboard_token()
         if not token:
             return None
@@ -65,8 +65,8 @@ class Dashboard:
         from b24migrate.web.context import Context
 
         context = Context(
-            doors=Hosts(more=dashboard_names(), every=True),
-            latch=Sessions.shared(check_token(token), StoredLogouts(self._keeper)),
+            hosts=Hosts(more=dashboard_names(), every=True),
+            sessions=Sessions.shared(check_token(token), StoredLogouts(self._keeper)),
             starter=Requests(self._keeper),
             kept=self._keeper,
         )
@@ -136,8 +136,8 @@ class Requests:
 
 
 def _add_client_address(app: ASGIApp) -> ASGIApp:
-    """The middleware does not say who asks, and without it whoever guesses would lock everybody out. The last address
-    is what Azure's own front door has seen; those before it anybody can make up."""
+    """The middleware does not pass the address of the client; without it one guesser would lock out everyone. The last
+    address is the one that Azure saw; a client can invent those before it."""
 
     async def asked(scope: Scope, receive: Receive, send: Send) -> None:
         from b24migrate.web.auth import last_address

@@ -166,7 +166,7 @@ def _refuse_second_run(app: App, wanted: Plan) -> None:
 
 
 def _refuse_other_entities(app: App, names: Sequence[str]) -> None:
-    """While a run is under way only what is in its plan can be taken up again."""
+    """During a run only entities of its plan can be retried."""
     run = plan.current(app.context.store)
     if run is not None and run.under_way and not set(names) <= set(run.plan.entities):
         raise _under_way_error(run)

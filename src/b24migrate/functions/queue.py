@@ -1,4 +1,4 @@
-"""Messages and the timer: a job by its name, a message that nobody could work off, and what was forgotten."""
+"""Queue messages and the timer: jobs by ID, poison messages, lost messages."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def _do_job(at_work: ActiveRun, body: bytes, owner: str, deliveries: int) -> str
 
 
 def _leave_job(app: App, body: bytes, owner: str) -> str:
-    """No run is under way, or it is paused. Taken and given back, its job is known to have no message, and gets one
-    when the run goes on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment
-    would stay."""
+    """No run is active, or it is paused. Taking the job and returning it marks it as without a message; it gets one
+    when the run continues. Not while a run starts: the start drops the jobs of the last run, and a held one would
+    stay."""
     job_id = read_job_id(body)
     run = plan.current(app.context.store)
     begins = run is not None and run.state == plan.BEGINNING
@@ -80,8 +80,8 @@ def _leave_job(app: App, body: bytes, owner: str) -> str:
 
 
 def bury(keeper: AppCache, body: bytes) -> str:
-    """For a message from the poison queue: its job goes to the dead letters. One that somebody else works on, or that
-    waits for its time, is left to him: the message was one too many."""
+    """For a message from the poison queue: its job becomes a dead letter. A job that a worker holds, or that is not
+    due, stays as it is."""
     with keeper.app() as app:
         job_id = read_job_id(body)
         if job_id is None:
@@ -130,7 +130,7 @@ def resume(app: App, run: Run) -> None:
 
 
 def read_job_id(body: bytes) -> str | None:
-    """The job that a message names; None when it is none of ours."""
+    """The job that a message names; None if it is not our message."""
     try:
         told = json.loads(body)
     except ValueError:
@@ -168,7 +168,7 @@ def _may_resume(app: App, run: Run) -> bool:
 
 
 def _stop_run(at_work: ActiveRun, stop: Stop) -> None:
-    """Nobody takes a job of this run until it goes on."""
+    """No job of this run is taken until it continues."""
     with suppress(MigrationError):  # the store itself may be what stops it
         at_work.app.runner.stop(at_work.run, stop)
 

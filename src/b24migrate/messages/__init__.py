@@ -74,7 +74,7 @@ class Words(Formatter):
         return key in templates(self.language, key.partition(".")[0])
 
     def topic(self, name: str) -> dict[str, str]:
-        """All of one topic, without its name: what a page hands to its script."""
+        """All messages of one topic, without its name, for the scripts of a page."""
         known = templates(self.language, name.partition(".")[0])
         return {key.removeprefix(f"{name}."): text for key, text in known.items() if key.startswith(f"{name}.")}
 

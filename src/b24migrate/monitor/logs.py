@@ -34,7 +34,7 @@ from b24migrate.model.streams import FINAL, LATE, PHASES
 from b24migrate.monitor.bug_file import bug_id
 
 KEYS = ("ts", "level", "run", "entity", "op", "sourceId", "status", "attempt", "latency_ms", "error_code", "msg")
-# each run of letters is looked at once, however long it is: somebody may be called a million letters
+# each run of letters is examined once: a name may have a million letters
 EMAIL = re.compile(r"(?<![\w.+%-])([\w.+%-])[\w.+%-]*+@([\w-]++(?:\.[\w-]++)+)")
 LONGEST = 500
 

@@ -36,7 +36,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 class FromStore:
-    """Asks the read model whenever somebody scrapes."""
+    """Reads the metrics at every scrape."""
 
     def __init__(self, read: Read) -> None:
         self._read = read

@@ -102,10 +102,10 @@ def draw_bars(entities: Sequence[EntityFacts]) -> Bars | None:
 
 
 def _divide(counts: dict[str, int], total: int) -> list[Part]:
-    room = WIDTH - LABELS - NUMBERS
-    widths = {kind: max(LEAST, room * count / total) for kind, count in counts.items() if count}
+    space = WIDTH - LABELS - NUMBERS
+    widths = {kind: max(LEAST, space * count / total) for kind, count in counts.items() if count}
     largest = max(widths, key=lambda kind: widths[kind])
-    widths[largest] -= sum(widths.values()) - room
+    widths[largest] -= sum(widths.values()) - space
     parts, x = [], LABELS
     for kind, width in widths.items():
         parts.append(Part(kind, round(x, 1), round(width, 1), counts[kind]))

@@ -14,7 +14,8 @@ from b24migrate.model.streams import CustomFields
 
 
 def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | None:
-    """By the box's own method. A webhook with nothing but the scope `import` cannot, and types have other ids."""
+    """By the methods of the box. None if the webhook has only the scope `import`, and for custom types, whose IDs
+    differ."""
     if custom.types:
         return None
     try:
@@ -25,6 +26,6 @@ def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | No
 
 
 def count_fitting(sizes: Iterable[int], most: int, frame: int = 0) -> int:
-    """How many of the first go into a call of so many bytes; 0 when the first alone is too large."""
+    """How many of the first fit into a call of `most` bytes; 0 if the first alone is too large."""
     whole = itertools.accumulate(sizes, initial=frame)
     return max(0, sum(1 for size in whole if size <= most) - 1)

@@ -22,7 +22,7 @@ _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
 _DELETIONS = frozenset({"deleted", "absent", "kept"})
 _RESERVED = frozenset({"start", "state", "token", "auth", "method"})  # the box takes these keys for itself
-_DEPEND = "depend"  # the contract's word for why a record is kept although nobody changed it
+_DEPEND = "depend"  # the contract's reason for a record that is kept although it is unchanged
 _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
@@ -151,8 +151,8 @@ class ImportTarget:
         return [found[key] for key in keys]
 
     def finalize(self, after: str, *, run: str) -> str | None:
-        """The contract has it as an option: a target without it has nothing to do. Our own module does a stretch at a
-        time and answers a `cursor`, which goes back to it as `after`; nobody else is sent that."""
+        """Optional in the contract: a target without it has nothing to do. Our module does one part per call and
+        returns a `cursor`, which is sent back as `after`. Other targets get no `after`."""
         body = {"run": run, **({"after": after} if after else {})}
         try:
             result = _decode(self._portal.call("import.finalize", body).result)

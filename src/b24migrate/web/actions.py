@@ -27,14 +27,14 @@ if sys.platform != "win32":
 
 BUSY = "ACTION_UNDER_WAY"
 MESSAGES = "messages"  # of a note: keys and values of what it says
-LOOKED_AT_S = 0.1  # somebody may only look whether it is held
+LOOKED_AT_S = 0.1  # another process may hold it only to check it
 BETWEEN_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class LastAction:
-    """What was last begun from a page. `exit_code` is null while it is under way; `message`, `hint` and `code` say why
-    it ended, if it was stopped."""
+    """The last action. `exit_code` is null while it runs; `message`, `hint` and `code` say why it stopped, if it
+    did."""
 
     what: str
     at: str
@@ -103,7 +103,7 @@ def is_held(path: Path) -> bool:
 
 @contextmanager
 def open_empty(path: Path) -> Iterator[int]:
-    """Empty, and for nobody else to read."""
+    """An empty file that only its owner can read."""
     try:
         file = open_private(path, "wb+", buffering=0)
     except OSError as error:
@@ -151,7 +151,7 @@ RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
 
 class Starter(Protocol):
     """`able`: what it can begin, of start, resume, retry and analyze. Each raises a MigrationError when it cannot be
-    begun; Halted with ACTION_UNDER_WAY while another is under way."""
+    begun; Halted with ACTION_UNDER_WAY while another runs."""
 
     able: Sequence[str]
 

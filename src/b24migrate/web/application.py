@@ -46,7 +46,7 @@ def make_application(context: Context) -> FastAPI:
     app.include_router(read_routes(context, eye), prefix=ROOT)
     app.include_router(action_routes(context, eye), prefix=ROOT)
     app.include_router(pages.router())
-    app.add_middleware(Guard, doors=context.doors, latch=context.latch, redact=context.redact, page=pages.refuse)
+    app.add_middleware(Guard, hosts=context.hosts, sessions=context.sessions, redact=context.redact, page=pages.refuse)
     app.add_exception_handler(MigrationError, _passed_on)
     app.add_exception_handler(HTTPException, _unserved)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -55,8 +55,7 @@ def make_application(context: Context) -> FastAPI:
 
 
 def _warm(app: FastAPI) -> None:
-    """The framework works out what a route answers with when somebody first asks for any: half a second that the first
-    visitor need not wait for."""
+    """The framework prepares the routes at the first request, which takes half a second. This does it before."""
     for route in app.routes:
         route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
 

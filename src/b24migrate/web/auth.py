@@ -44,7 +44,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MARK = "x-b24migrate"
 CONNECTION = "b24migrate.connection"  # in the scope of a request: what it came by
 SHORTEST_TOKEN = 16
-OPEN = ("/login", "/api/v1/login", "/static/")  # what is asked for before somebody has shown the token
+OPEN = ("/login", "/api/v1/login", "/static/")  # available without the token
 PATIENT = 5  # so many wrong tokens cost nothing
 LONGEST_S = 60.0
 REMEMBERED = 1000  # addresses
@@ -59,8 +59,8 @@ THIS_MACHINE: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.0/8"), ipaddr
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The names under which we are asked. On loopback only its own; elsewhere also by any number, since only a name
-    can be made to lead here by somebody else."""
+    """The host names that are accepted. On loopback only its own; elsewhere any IP address too, since only a name can
+    be pointed here by an attacker."""
 
     host: str = "127.0.0.1"
     more: frozenset[str] = frozenset()
@@ -76,8 +76,8 @@ class Hosts:
         raise Refused(421, "DASHBOARD_HOST", "host")
 
     def client_of(self, headers: Headers, peer: str, scheme: str) -> tuple[str, str]:
-        """The address and the scheme of who asks: what a proxy says of it, if one is configured and it is the peer.
-        Anybody else who sends such headers is refused: they would hide who guesses tokens."""
+        """The address and the scheme of the client: as the proxy reports them, if one is configured and it is the peer.
+        Such headers from other peers are refused: they would hide who guesses tokens."""
         if self.every or not any(name == "forwarded" or name.startswith("x-forwarded-") for name in headers):
             return peer, scheme
         trusted = self.proxies or (THIS_MACHINE if self.more else ())
@@ -99,13 +99,13 @@ def parse_network(text: str) -> Network:
 
 
 def last_address(forwarded: str) -> str:
-    """Of X-Forwarded-For: the last one is what the proxy itself has seen; anybody can make up those before it."""
+    """Of X-Forwarded-For: the last address is the one that the proxy saw; a client can invent those before it."""
     said = forwarded.rpartition(",")[2].strip()
     return host_name(f"[{said}]" if said.count(":") > 1 and not said.startswith("[") else said)
 
 
 def host_name(host: str) -> str:
-    """Of a Host header, without the port; empty when it is none."""
+    """The name in a Host header, without the port; empty if it is malformed."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".") if not set(host) & set("/?#@\\ ") else ""
     except ValueError:
@@ -284,24 +284,24 @@ def check_token(token: str) -> str:
 # ---------------------------------------------------------------- who may change something
 
 
-def refuse_forged(headers: Headers, doors: Hosts) -> None:
+def refuse_forged(headers: Headers, hosts: Hosts) -> None:
     """What a page of another site cannot send, must be there; and what a browser says of such a page, must not."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "DASHBOARD_BODY", "not_json")
     if headers.get(MARK) != "1":
         raise Refused(403, "DASHBOARD_FORGED", "unmarked")
-    refuse_cross_site(headers, doors)
+    refuse_cross_site(headers, hosts)
 
 
-def refuse_cross_site(headers: Headers, doors: Hosts) -> None:
-    """Another port of this machine is another site: its page may be somebody else's."""
+def refuse_cross_site(headers: Headers, hosts: Hosts) -> None:
+    """Another port of this machine is another site: its page may belong to another user."""
     origin = headers.get("origin")
-    foreign = origin is not None and not _is_own_origin(origin, headers.get("host", ""), doors)
+    foreign = origin is not None and not _is_own_origin(origin, headers.get("host", ""), hosts)
     if foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Refused(403, "DASHBOARD_FORGED", "cross_site")
 
 
-def _is_own_origin(origin: str, host: str, doors: Hosts) -> bool:
+def _is_own_origin(origin: str, host: str, hosts: Hosts) -> bool:
     """A proxy may speak https before us, and may call us by another name than the browser did."""
     scheme, _, place = origin.lower().partition("://")
-    return scheme in ("http", "https") and (place == host.lower() or host_name(place) in doors.more)
+    return scheme in ("http", "https") and (place == host.lower() or host_name(place) in hosts.more)

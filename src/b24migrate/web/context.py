@@ -53,8 +53,8 @@ class Portals:
 class Context:
     config: Path | None = None
     environ: Mapping[str, str] | None = None  # None: the process's own
-    doors: Hosts = field(default_factory=Hosts)
-    latch: Sessions = field(default_factory=Sessions)
+    hosts: Hosts = field(default_factory=Hosts)
+    sessions: Sessions = field(default_factory=Sessions)
     starter: Starter | None = None  # None: processes of this program
     kept: AppCache | None = None  # the application of who serves us; None: one of our own
 
@@ -81,7 +81,7 @@ class Context:
             yield app
 
     def redact(self, text: str) -> str:
-        """Without any secret that was ever known here: one that was replaced may still be in somebody's hands."""
+        """Without any secret that was ever known here: a replaced one may still be valid elsewhere."""
         for redactor in self._redactors:
             text = redactor.redact(text)
         return text
@@ -134,8 +134,7 @@ class Context:
             return ActionFiles.next_to(app.settings.store.log_file)
 
     def _has_changed(self) -> bool:
-        """Whether the configuration is another than when it was last looked at. So is a store whose file was taken
-        away or replaced: the one that is open is nobody else's any more."""
+        """Whether the configuration changed since the last check, or the file of the store was removed or replaced."""
         stamp = _stamp(self.config or Path(DEFAULT_FILE))
         with self._stamping:
             before = self._stamp

@@ -1,4 +1,4 @@
-"""Stands before everything: looks at each request before anybody reads it, and at each answer before it leaves."""
+"""Middleware: checks every request before it is read, and every answer before it is sent."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Shown = Callable[[Scope, Answer, Problem], Response | None]
 class Guard:
     """`page` makes a page of a refusal, for who asked for a page."""
 
-    def __init__(self, app: ASGIApp, *, doors: Hosts, latch: Sessions, redact: Redact, page: Shown) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Hosts, sessions: Sessions, redact: Redact, page: Shown) -> None:
         self._app = app
-        self._doors = doors
-        self._latch = latch
+        self._hosts = hosts
+        self._sessions = sessions
         self._redact = redact
         self._page = page
 
@@ -57,13 +57,13 @@ class Guard:
     def _received(self, scope: Scope) -> Scope:
         """The request with the address and the scheme of who asks, behind a proxy too. Raises Refused."""
         headers = Headers(scope=scope)
-        self._doors.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
+        self._hosts.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refused(414, "DASHBOARD_ADDRESS", "address")
         client = scope.get("client") or ("", 0)
-        address, scheme = self._doors.client_of(headers, str(client[0]), scope["scheme"])
+        address, scheme = self._hosts.client_of(headers, str(client[0]), scope["scheme"])
         if scope["path"].startswith("/api/") or scope["path"] == "/metrics":
-            auth.refuse_cross_site(headers, self._doors)
+            auth.refuse_cross_site(headers, self._hosts)
         return {**scope, "client": (address, client[1]), "scheme": scheme}
 
     async def _admitted(self, scope: Scope) -> bool:
@@ -72,9 +72,9 @@ class Guard:
         if path in auth.OPEN or path.startswith(STATIC):
             return False
         asked = dict(Headers(scope=scope)), scope["client"][0]
-        latch = self._latch
-        remote = latch.logouts.remote
-        if not (await asyncio.to_thread(latch.is_signed_in, *asked) if remote else latch.is_signed_in(*asked)):
+        sessions = self._sessions
+        remote = sessions.logouts.remote
+        if not (await asyncio.to_thread(sessions.is_signed_in, *asked) if remote else sessions.is_signed_in(*asked)):
             raise Refused(401, "DASHBOARD_TOKEN", "token", headers={"WWW-Authenticate": "Bearer"})
         if CONNECTION in scope:
             scope[CONNECTION].known = True

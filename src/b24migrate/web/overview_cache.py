@@ -1,4 +1,4 @@
-"""The front page's look at the store: one for everybody, every two seconds at most, less often if the store is far."""
+"""The overview of the front page: read at most every two seconds for all clients, less often from a remote store."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class OverviewCache:
         self._since: object = None
 
     def look(self, since: object = WHATEVER, *, fresh: bool = False) -> Overview:
-        """While somebody looks, others get what was seen before, unless they want it fresh, or `since` is another than
-        at the last look. Raises a MigrationError when nothing can be seen."""
+        """During a read other clients get the last overview, unless they want it `fresh` or `since` differs from the
+        last read. Raises a MigrationError if the store cannot be read."""
         if self._seen is not None and not fresh and self._is_since(since):
             if self._now() < self._due_s or not self._looking.acquire(blocking=False):
                 return self._seen
@@ -60,7 +60,7 @@ class OverviewCache:
         except MigrationError:
             if self._seen is None or fresh or began_s - self._seen_s > OLDEST_S:
                 raise
-            self._due_s = began_s + EVERY_S  # a far store may miss a beat
+            self._due_s = began_s + EVERY_S  # a remote store may fail once
             return self._seen
         now_s = self._now()
         self._seen_s = now_s

@@ -52,7 +52,7 @@ class Refused(MigrationError):
 
 
 class Relayed(MigrationError):
-    """What somebody else has refused, in his words."""
+    """A refusal by an Azure function, with its message."""
 
     def __init__(self, status: int, message: str, *, code: str = "", hint: str = "") -> None:
         super().__init__(message, code=code, hint=hint)

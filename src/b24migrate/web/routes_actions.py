@@ -32,7 +32,7 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
             handle = super().get_route_handler()
 
             async def unforged(request: Request) -> Response:
-                refuse_forged(request.headers, context.doors)
+                refuse_forged(request.headers, context.hosts)
                 return await handle(request)
 
             return unforged
@@ -93,18 +93,18 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
     )
     def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
         answer = Answer(Welcome(speaks("web.welcome")))
-        latch = context.latch
-        if not latch.is_token(wish.token, request.client.host if request.client else ""):
+        sessions = context.sessions
+        if not sessions.is_token(wish.token, request.client.host if request.client else ""):
             raise Refused(401, "DASHBOARD_TOKEN", "wrong_token")
         secure = request.url.scheme == "https"
-        answer.set_cookie(latch.cookie_name, latch.new_cookie(), httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(sessions.cookie_name, sessions.new_cookie(), httponly=True, samesite="strict", secure=secure)
         return answer
 
     @router.post("/logout", response_model=Welcome, summary="End the session: its cookie no longer opens")
     def logout(request: Request, speaks: Speaks, _: Nothing) -> Answer:
-        context.latch.end(request.headers)
+        context.sessions.end(request.headers)
         answer = Answer(Welcome(speaks("web.farewell")))
-        answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")
+        answer.delete_cookie(context.sessions.cookie_name, httponly=True, samesite="strict")
         return answer
 
     return router

@@ -32,8 +32,8 @@ STRANGERS_SILENT_S = 3.0
 
 
 class Connection(Protocol):
-    """`known` after a request with the token. When there are too many connections a stranger's is closed, so that
-    whoever has the token always finds room. On loopback all of them come from one address."""
+    """`known` after a request with the token. When there are too many connections, one without the token is closed, so
+    that clients with the token can always connect. On loopback all come from one address."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -109,7 +109,7 @@ class _Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Raises BadConfiguration when nobody can listen there."""
+    """Raises BadConfiguration if the address cannot be bound."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -141,7 +141,7 @@ def serve_in_thread(app: FastAPI, place: socket.socket, *, silent_s: float = SIL
     config = uvicorn.Config(
         app,
         log_config=None,
-        access_log=False,  # an address may contain what somebody searched for
+        access_log=False,  # a URL may contain search terms
         server_header=False,
         lifespan="off",
         ws="none",

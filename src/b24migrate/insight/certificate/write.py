@@ -55,7 +55,7 @@ GO_ON = say("certificate.go_on")
 
 
 def make(context: RunContext, out: Path, *, clean: Callable[[str], str] = str) -> Made:
-    """`clean` takes out of a reason what nobody else shall read. Raises Halted or Unproven, having written nothing."""
+    """`clean` removes secrets from reasons. Raises Halted or Unproven before anything is written."""
     about = require_complete(context)
     with _open_output(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
         sums, foreseen = _body(context, about, body, out.parent, clean)
@@ -117,7 +117,7 @@ def _status(known: Known) -> list[tuple[str, Status]]:
 
 
 def _require_counts(context: RunContext, stream: Stream, statuses: Counter[tuple[str, Status]]) -> None:
-    """The store counts for itself as well: where both differ, somebody else wrote into it."""
+    """Compares with the counts of the store. If they differ, another process wrote to it."""
     for status, counted in context.store.counts(stream.table).items():
         if counted != statuses[stream.name, status]:
             there = statuses[stream.name, status]

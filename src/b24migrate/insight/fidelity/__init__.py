@@ -1,4 +1,4 @@
-"""What this target does not keep of this source: listed before anything is written, and accepted by somebody."""
+"""What this target does not keep of this source: listed and accepted before anything is written."""
 
 from b24migrate.insight.fidelity.count import Counts, count
 from b24migrate.insight.fidelity.entries import (

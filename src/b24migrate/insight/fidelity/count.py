@@ -100,8 +100,8 @@ def _total(context: RunContext, stream: Stream) -> int | None:
         if row.values.get("ReportedTotal") is not None:
             return int(row.values["ReportedTotal"])
     analysis = forecast.load_last(context.store)
-    foretold = {one.stream: one.records for one in analysis.streams} if analysis else {}
-    estimate = foretold.get(stream.name)
+    expected = {one.stream: one.records for one in analysis.streams} if analysis else {}
+    estimate = expected.get(stream.name)
     return None if estimate is None else round(estimate.value if estimate.exact else estimate.high)
 
 
@@ -109,8 +109,8 @@ def _total(context: RunContext, stream: Stream) -> int | None:
 
 
 def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
-    """Another pass may have brought other values for as many records, also while it is under way; and which custom
-    fields go, and which people, is decided anew now and then."""
+    """Changes with everything the count depends on: the pass, the custom fields that are sent, the users that are
+    linked."""
     entity = context.owner.get(stream.name)
     pass_no = States(context.store).read(entity.name).pass_no if entity else 0
     fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []

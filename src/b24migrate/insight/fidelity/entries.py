@@ -67,8 +67,8 @@ def current_list(context: RunContext, entities: Collection[str] = (), *, most: i
 
 
 def last_list(context: RunContext, entities: Collection[str] = ()) -> Fidelity | None:
-    """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
-    is asked, and nothing is written."""
+    """The last answer of the target, with the counts of that time; None if it never answered. Makes no request and
+    writes nothing."""
     row = _last_row(context)
     if row is None:
         return None
@@ -76,7 +76,7 @@ def last_list(context: RunContext, entities: Collection[str] = ()) -> Fidelity |
 
 
 def accept_list(context: RunContext, entities: Collection[str], hash_seen: str, by: str) -> bool:
-    """What was last heard of the target, if it is the list that somebody saw. False when it is another."""
+    """Accepts the last answer of the target if its hash is `hash_seen`; False otherwise."""
     row = _last_row(context)
     rules = relevant_rules(context, _rules(row), entities) if row is not None else []
     if row is None or hash_rules(rules) != hash_seen:
@@ -103,8 +103,8 @@ def _rules(row: RegisterRow) -> list[Rule]:
 
 
 def relevant_rules(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
-    """A rule for a stream that nobody migrates, or for a field that its records never have, concerns nobody. Files
-    belong to every entity."""
+    """Without rules for streams that are not migrated and for fields that their records never have. Files belong to
+    every entity."""
     here = [
         rule
         for rule in rules
@@ -168,7 +168,7 @@ def _entity(context: RunContext, stream: str) -> str:
 
 @dataclass(slots=True)
 class Gate:
-    """`consent` is asked who accepts the list; where it names nobody the run does not begin."""
+    """`consent` returns who accepts the list. If it is empty, the run does not start."""
 
     consent: Callable[[Fidelity], str] = lambda _: ""
 

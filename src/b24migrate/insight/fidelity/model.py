@@ -51,8 +51,8 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """What is not in the list is kept. `needs_acceptance`: something in it was accepted by nobody yet. `accepted`: who
-    last accepted something of it. `now`: the target has just said so; else it did at `asked_at`."""
+    """Fields that are not in the list are kept. `needs_acceptance`: a rule is not accepted yet. `accepted`: the last
+    acceptance. `now`: the target has just answered; otherwise it did at `asked_at`."""
 
     hash: str
     lines: tuple[Line, ...]
@@ -90,7 +90,7 @@ class Acceptance(NamedTuple):
 
 
 def load_accepted(context: RunContext) -> Acceptance:
-    """By anybody, for the target that is configured."""
+    """All acceptances for the configured target."""
     rows = context.store.rows(FIDELITY, prefix=_prefix(context))
     last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
     rules = frozenset(str(name) for row in rows for name in row.values["Data"])
@@ -127,7 +127,7 @@ def _prefix(context: RunContext) -> str:
 
 
 def acceptance_required(found: Fidelity) -> GateUnmet:
-    """What stops a run that nobody has accepted the list for."""
+    """The error that stops a run whose list is not accepted."""
     amounts = ", ".join(f"{keeping} {number}" for keeping, number in found.amounts)
     return GateUnmet(
         GATE,

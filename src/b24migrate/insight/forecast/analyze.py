@@ -128,7 +128,7 @@ def _level(context: RunContext, limits: Limits) -> float:
 
 
 def _slower_s(needs: Sequence[Need], pace: TargetPace) -> dict[str, float]:
-    """By how much a call may last longer than assumed, with a target that nobody has measured."""
+    """How much longer a call may take than assumed, if the target was not measured."""
     per_record_s = cost.SLOW_RECORD_S - cost.RECORD_S
     return {
         need.entity.name: per_record_s * max((one.batch for one in need.streams), default=0)

@@ -179,7 +179,7 @@ class Builder:
         here_s = self.computer.scale(cost.JOB_S) + mine * (compose_s + self.computer.send_s())
         ops = (self._compute(here_s), self._call(need, "batch", more_s=mine * self.target_pace.seconds_of(need.entity)))
         chain = math.ceil(one.longest / one.batch) if one.stream.ordered else 0
-        lanes = chain_lanes(jobs * rounds, self.workers.hands + 1, chain)
+        lanes = chain_lanes(jobs * rounds, self.workers.threads + 1, chain)
         return Stage(f"send {one.stream.name}", "set", lanes, ops, uncertain=one.uncertain)
 
     @staticmethod

@@ -17,7 +17,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Stop
 from b24migrate.model.streams import FileRef
 
-USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture
+USUAL_BYTES = 100_000  # of a file of unknown size: a picture
 TRIED = 5  # are downloaded, to see how long it takes
 TRIED_BYTES = 5_000_000
 USUAL_S = 0.3

@@ -68,7 +68,7 @@ class Cost(NamedTuple):
 
 @dataclass(slots=True)
 class Request:
-    """One request: how long it was under way, and how many calls of which method were in it."""
+    """One request: its duration, and the number of calls by method."""
 
     seconds: float
     calls: Counter[str] = field(default_factory=Counter)
@@ -311,7 +311,5 @@ class Gauge:
     @property
     def computer(self) -> Computer:
         usual = median(self._seconds)
-        unsteady = (
-            pstdev(self._seconds) / usual / 2
-        )  # somebody else uses this computer too, sometimes more, sometimes less
+        unsteady = pstdev(self._seconds) / usual / 2  # other programs use this computer too
         return Computer(max(0.2, usual / USUAL_PIECE_S), min(MOST_ERROR, max(LEAST_ERROR, unsteady)))

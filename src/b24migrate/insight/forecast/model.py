@@ -153,7 +153,7 @@ class Survey:
     pipelines: tuple[PipelineFacts, ...]
     seats: Estimate | None
     impossible: tuple[Impossible, ...]
-    unread_people: Estimate | None  # whose private chats nobody can read
+    unread_people: Estimate | None  # whose private chats no webhook can read
     forecast: Forecast
     file_limit: int = 0  # the largest file to migrate; 0: a survey of an older version
     large_files: tuple[LargeFile, ...] = ()  # of those met, the largest first

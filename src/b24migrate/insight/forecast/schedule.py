@@ -20,7 +20,7 @@ SOURCE, TARGET, OWN = "source", "target", "own"
 # what is waited for
 REQUESTS, EXECUTION, LATENCY, BOX, HERE = "requests", "execution time", "latency", "the target", "this computer"
 CAUSES = {SOURCE: LATENCY, TARGET: BOX, OWN: HERE, REQUESTS: REQUESTS}
-HANDS = "hands"
+THREADS = "threads"
 REPEATED = 0.03  # of the requests, by jobs that were parked halfway: as measured in whole runs
 WINDOW_MINUTES = 10  # of execution time
 STARTS_AT_S = 30.0  # somewhere inside a minute of the portal's clock
@@ -96,7 +96,7 @@ class Workers:
     """The number of open calls and of jobs at a time, and the time to start a stage."""
 
     workers: int = 4
-    hands: int = 5
+    threads: int = 5
     stage_s: float = 0.0
 
 
@@ -230,7 +230,7 @@ class _Running:
             for key, seconds in op.seconds_of:
                 self.spends[key] += seconds * count
         job_s = sum(op.each_s * op.count for op in self.stage.ops)
-        self.needs[HANDS] = job_s * jobs
+        self.needs[THREADS] = job_s * jobs
         self.shortest_s = max(SHORTEST_S, self.shortest_s + job_s * max(self.stage.lanes, default=0.0))
 
     def advance(self, step_s: float, waits: Waits) -> None:
@@ -339,17 +339,19 @@ class _Schedule:
     def _set_speeds(self, free: Sequence[_Running]) -> None:
         """Each as fast as its longest lane; then what is short slows its users, the shortest first."""
         calls = float(self._workers.workers)
-        room = {SOURCE: calls, TARGET: calls, HANDS: float(self._workers.hands), OWN: 1.0}
+        capacity = {SOURCE: calls, TARGET: calls, THREADS: float(self._workers.threads), OWN: 1.0}
         if self._limits.per_second and self._room <= LEAST:
-            room[REQUESTS] = self._limits.per_second
+            capacity[REQUESTS] = self._limits.per_second
         for one in free:
             one.speed, one.slowed_by = 1 / one.shortest_s, ""
-        while room:
-            loads = {thing: sum(one.needs[thing] * one.speed for one in free) / most for thing, most in room.items()}
+        while capacity:
+            loads = {
+                thing: sum(one.needs[thing] * one.speed for one in free) / most for thing, most in capacity.items()
+            }
             shortest = max(loads, key=loads.__getitem__)
             if loads[shortest] <= 1 + LEAST:
                 return
-            del room[shortest]
+            del capacity[shortest]
             for one in free:
                 if one.needs[shortest]:
                     one.speed, one.slowed_by = one.speed / loads[shortest], shortest

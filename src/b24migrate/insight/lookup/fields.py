@@ -27,7 +27,7 @@ from b24migrate.ports import TargetRecord
 # A portal that does not answer becomes a message, not an exception.
 
 
-# what code that reads a portal's answer runs into when the answer is none of those that it knows
+# errors while reading an answer of unknown shape
 STRANGE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 SOURCE, TARGET = "source", "target"
 
@@ -109,7 +109,7 @@ class Draft:
 
 
 class NotingPayload(dict[str, Any]):
-    """A payload that notices which of its fields somebody looks at."""
+    """A payload that records which of its fields are read."""
 
     def __init__(self, payload: Mapping[str, Json]) -> None:
         super().__init__(payload)

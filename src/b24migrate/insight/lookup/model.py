@@ -88,7 +88,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """One field. What nobody says is null. `changed`: the source says something else than what was staged."""
+    """One field. Unknown values are null. `changed`: the value on the source differs from the staged one."""
 
     name: str  # on the wire; of what is not sent, the source's
     kind: str
@@ -155,7 +155,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """`state`: waiting (to be fetched), fetched, imported, retrying, failed, unknown (nobody has met it yet)."""
+    """`state`: waiting (to be fetched), fetched, imported, retrying, failed, unknown (not seen yet)."""
 
     id: str
     name: str

@@ -139,7 +139,7 @@ def _staged(
 
 
 def _ask_portals(context: RunContext, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
-    """Both at once: somebody waits, and one that does not answer takes its time."""
+    """Both at once, because a portal that does not answer takes its full timeout."""
     with ThreadPoolExecutor(1) as beside_us:
         target = beside_us.submit(ask_target, context, stream, one, link, ask=ask)
         return Sides(*ask_source(context, stream, one, ask=ask), *target.result())
@@ -320,7 +320,7 @@ def _field_verdict(one: Draft, evidence: Evidence, outcome: Outcome | None) -> F
 
 
 def _unsent(one: Draft, evidence: Evidence) -> FieldVerdict:
-    """Nothing of it goes: it is empty, it was lost, or nobody wanted it."""
+    """Nothing is sent: the field is empty, lost, or excluded."""
     if evidence.there.get(one.name) not in EMPTY:
         return FieldVerdict.ONLY_TARGET
     if one.may_be_sent and one.source is not ABSENT and one.source not in EMPTY:
@@ -329,7 +329,7 @@ def _unsent(one: Draft, evidence: Evidence) -> FieldVerdict:
 
 
 def _is_lost(one: Draft, sent: Json) -> bool:
-    """The source says something, and nothing is sent of it. A nought names nobody."""
+    """The source has a value, and it is not sent. 0 is no reference."""
     if sent not in EMPTY or one.kind not in LOSABLE or one.source is ABSENT:
         return False
     return one.source not in EMPTY and one.source is not False and str(one.source) not in NOTHING

@@ -22,7 +22,7 @@ from b24migrate.model.streams import Stream
 
 
 def fold(text: str) -> str:
-    """As people compare: without case, and without the dots that nobody types."""
+    """For comparison: without case and without dots."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
@@ -184,13 +184,13 @@ class _Walk:
         self.looked_at = 0
         self.next: str | None = None
 
-    def hits(self, room: int) -> list[Hit]:
+    def hits(self, most: int) -> list[Hit]:
         found: list[Hit] = []
         for stream, record, more in self._records():
             self.looked_at += 1
             if (by := self._wanted.match(stream, record)) and not self._is_exact(stream, record):
                 found.append(_hit(self._context, stream, record, by))
-            if len(found) >= room or not more:
+            if len(found) >= most or not more:
                 self.next = Cursor(stream.name, order_key(record.row_key)).text()
                 break
         return found

@@ -44,8 +44,8 @@ def gather(
     context: RunContext, folder: Path, *, wanted: Collection[str] = (), clean: Callable[[str], str] = str
 ) -> Facts:
     """`folder` is for what does not fit into memory; `wanted` names the entities without which the migration is not
-    whole; `clean` takes out of the certificate's reasons what nobody else shall read: with the same one its root hash
-    is that of `b24migrate certificate`."""
+    complete; `clean` removes secrets from the reasons of the certificate. With the same `clean` its root hash is that
+    of `b24migrate certificate`."""
     status = FactReader(context).read()
     run = status.run
     proof = make_proof(context, folder, clean)

@@ -67,8 +67,8 @@ _KEY = {"PartitionKey": "store", "RowKey": "info"}
 
 
 def prepare(account: Account, tables: Collection[str]) -> None:
-    """One request when everything is there. The row that says so is written last, so a process that dies on the way is
-    followed by somebody who makes the rest; making a thing twice is harmless."""
+    """One request if everything exists. The row that says so is written last, so after a killed process the next one
+    creates the rest; creating twice is harmless."""
     while True:
         found = _info(account)
         made = set(str(found["Tables"]).split(",")) if found else set()
@@ -107,7 +107,7 @@ def _make(account: Account, tables: Collection[str], *, anew: bool) -> None:
 
 
 def _write(account: Account, found: Any, tables: Collection[str]) -> bool:
-    """False when somebody else wrote it meanwhile."""
+    """False if another process wrote it meanwhile."""
     row: Entity = {**_KEY, "Version": VERSION, "Tables": ",".join(sorted(tables))}
     with translated(account.place):
         try:
@@ -168,7 +168,7 @@ def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureSt
 
 
 def exists(url: str) -> bool:
-    """Whether somebody made a store there. Nothing is made."""
+    """Whether a store exists there. Creates nothing."""
     account = Account(Address.of(url))
     with closing(account):
         return is_prepared(account)

@@ -141,21 +141,21 @@ class Account:
 
     def make_tables(self, names: Iterable[str]) -> None:
         def make(name: str) -> None:
-            with self._made_by_anybody("TableAlreadyExists"):
+            with self._ignoring_existing("TableAlreadyExists"):
                 self.table(name).create_table(retry_on_methods=_METHODS)
 
         self.side_by_side(make, names)
 
     def make_queue(self, name: str) -> None:
-        with self._made_by_anybody("QueueAlreadyExists", self.queue(name).get_queue_properties):
+        with self._ignoring_existing("QueueAlreadyExists", self.queue(name).get_queue_properties):
             self.queue(name).create_queue()
 
     def make_container(self, name: str) -> None:
-        with self._made_by_anybody("ContainerAlreadyExists", self.container(name).get_container_properties):
+        with self._ignoring_existing("ContainerAlreadyExists", self.container(name).get_container_properties):
             self.container(name).create_container()
 
     @contextmanager
-    def _made_by_anybody(self, already: str, look: Callable[[], object] | None = None) -> Iterator[None]:
+    def _ignoring_existing(self, already: str, look: Callable[[], object] | None = None) -> Iterator[None]:
         """Not every conflict means that it is there: what was deleted stays in the way for a while. An identity that
         has its role for one container or queue may be forbidden to make it, and may look at it."""
         with translated(self.place):
@@ -218,7 +218,7 @@ class Account:
     def _identity(self) -> Any:
         from azure.identity import DefaultAzureCredential
 
-        # It would print a page of what it tried where nobody keeps a log; we say what to do about it.
+        # Without a log it prints a page of attempts; our error says what to do.
         logging.getLogger("azure.identity").addHandler(logging.NullHandler())
         credential = DefaultAzureCredential()
         self.closing.callback(credential.close)

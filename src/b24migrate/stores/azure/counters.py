@@ -1,4 +1,4 @@
-"""Named counters. Each process adds in a row of its own, a shard, so nobody waits for anybody.
+"""Named counters. Each process adds to its own row, a shard, so no process waits for another.
 
 A shard holds absolute numbers and is written only over what its owner wrote last. Shards of those who left are added to
 one row of totals and deleted, in one transaction: they are all in one partition. When an answer was lost on the way,
@@ -25,7 +25,7 @@ from b24migrate.stores.azure.transactions import Operation, create, delete, repl
 TABLE = "Counters"
 PARTITION = "counters"
 TOTALS = "totals"
-_MANY = 40  # shards, before somebody who reads them adds them up
+_MANY = 40  # shards, before a reader adds them up
 _REMEMBERED = 300  # shards that were added up
 _TRIES = 50
 

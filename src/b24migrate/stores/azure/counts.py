@@ -35,7 +35,7 @@ from b24migrate.stores.azure.transactions import Operation, create, delete, repl
 
 _WORTH_A_SEGMENT = 3000  # keys
 _SEGMENT_BYTES = 120_000
-_SOME, _IDLE = 8, timedelta(minutes=15)  # shards that nobody wrote, before somebody who reads them adds them up
+_SOME, _IDLE = 8, timedelta(minutes=15)  # idle shards, before a reader adds them up
 _MANY = 100  # shards, before that is done with the oldest
 _AT_ONCE = 40
 _REMEMBERED = 300  # shards that were added up
@@ -63,14 +63,14 @@ class Tallies:
         *,
         patient: bool = True,
     ) -> bool:
-        """False when something is not as it was, or, to who is patient, when the service did not do it: whoever asks
-        reads again. The numbers are right either way."""
+        """False if a row changed, or, with `patient`, if the service failed: the caller reads again. The counts are
+        right in both cases."""
         with self._shard(table) as held:
             before = held[0]
             recent = Added.of((before.recent, added)) if added != NOTHING else before.recent
             flushed = NOTHING
             if len(recent.keys) > _WORTH_A_SEGMENT or recent.size > _SEGMENT_BYTES:
-                flushed, recent = before.recent, added  # one segment: there is room for one
+                flushed, recent = before.recent, added  # the transaction holds one segment
             after = before.after(tally, recent)
             held[:] = []  # until it is known what became of it
             sent = [*operations, after.operation(table), *segments_of(table, flushed)]
@@ -89,8 +89,8 @@ class Tallies:
             return True
 
     def _arrived(self, table: Table, sent: Shard, held: list[Shard]) -> bool:
-        """Whether a write without a clear answer was done. Its token tells, in the shard or, if somebody added that up
-        meanwhile, in what is remembered of it."""
+        """Whether a write without a clear answer was done. Its token shows it, in the shard or, if another process
+        added the shard up meanwhile, in the sums."""
         found = row_beside(self._account, table, SHARD + sent.name)
         if found:
             held[:] = [Shard.read(found)]
@@ -99,7 +99,7 @@ class Tallies:
 
     @contextmanager
     def _shard(self, table: Table) -> Iterator[list[Shard]]:
-        """One that nobody else in this process uses, to be given back as it is then."""
+        """A shard that no other thread uses, returned afterwards."""
         with self._lock:
             free = self._free.setdefault(table, [])
             held = [free.pop() if free else Shard()]

@@ -236,7 +236,7 @@ def _runs(stretches: Iterable[Sequence[str]], first: int) -> Iterator[Sequence[s
 
 
 def _pieces(run: Sequence[str], skip: Callable[[str], bool] | None) -> Iterator[Sequence[str]]:
-    """Without the keys that are skipped. Where these are many, nobody is asked for what lies between."""
+    """Without the keys to skip. Ranges with many of them are not requested."""
     if skip is None:
         yield run
         return

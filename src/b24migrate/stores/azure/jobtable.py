@@ -194,8 +194,8 @@ class Additions:
         self.post = Post(account, WORK)
 
     def entries(self, jobs: Sequence[Job], visible_at: datetime | None = None) -> list[Entry]:
-        """Sends their messages. That comes first, so that a row knows its message from the beginning: a message without
-        a job is harmless, and goes when somebody receives it."""
+        """Sends their messages first, so that a row knows its message from the start. A message without a job is
+        harmless and is deleted when it is received."""
         now = self._clock.now()
         hidden_s = (visible_at - now).total_seconds() if visible_at else 0.0
         at = text(visible_at) if visible_at else AT_ONCE

@@ -22,7 +22,7 @@ _CUT = "…"
 
 
 class Message(NamedTuple):
-    """One that was sent. The receipt holds until somebody else receives it."""
+    """A sent message. The receipt is valid until another client receives it."""
 
     id: str
     receipt: str
@@ -44,7 +44,7 @@ class Post:
         return Message(str(sent.id), str(sent.pop_receipt))
 
     def hide(self, message: Message, hidden_s: float, content: str | None = None) -> Message | None:
-        """Until so many seconds have passed; None when somebody else received or deleted it meanwhile."""
+        """For so many seconds; None if another client received or deleted it meanwhile."""
         with translated(self._place):
             try:
                 sent = self._queue.update_message(
@@ -81,7 +81,7 @@ def order(job_id: str) -> str:
 
 
 def ordered(content: object) -> str | None:
-    """The job that a message in `work` names; None when it is none of ours."""
+    """The job that a message in `work` names; None if it is not our message."""
     try:
         told = json.loads(str(content))
     except ValueError:

@@ -41,7 +41,7 @@ LARGEST = 20_000  # keys in a segment
 LARGEST_BYTES = 400_000  # before they are compressed
 _MANY = 64  # small ones, before some are merged
 _MERGED_BYTES = 1_500_000  # at once: a transaction holds them, and so does memory
-_MERGED = 80  # at once: a transaction has room for these and for the few that they become
+_MERGED = 80  # at once: a transaction holds these and the few that replace them
 _KEPT = 200_000  # keys in memory
 _DIRECTORY = [
     *("PartitionKey", "RowKey", "Timestamp", "First", "Last", "Count", "Bytes", "Naturals", "Token"),
@@ -73,7 +73,7 @@ class Look(NamedTuple):
 
 
 class Gone(Exception):
-    """Somebody merged the segment into another."""
+    """Another process merged the segment into another one."""
 
 
 class Order:

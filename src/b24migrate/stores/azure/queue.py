@@ -36,7 +36,7 @@ _JOBS = OPERATIONS // 2  # a job is two rows
 
 
 def clear_jobs(account: Account, table: JobTable, post: Post, scope: str, now: str) -> None:
-    """Those that nobody works on at this moment."""
+    """Jobs that no worker holds at this moment."""
 
     def clear(rows: list[Row]) -> None:
         if table.submit([operation for row in rows for operation in row.removal()]) is not None:
@@ -98,7 +98,7 @@ class AzureQueue:
         asked = self._look
         with self._claiming:
             while candidates := self._visible(asked, now):
-                # The oldest first. If somebody was faster there, he is likely to be at the next one now.
+                # The oldest first. If another worker was faster, it is probably at the next one now.
                 row = candidates.pop(0)
                 while (lease := self._give(row, owner, now, lease_s)) is None and candidates:
                     row = candidates.pop(random.randrange(len(candidates)))
@@ -113,7 +113,7 @@ class AzureQueue:
             self._clock.sleep(OVERTAKEN_S)
             row = self._table.named(job_id)
         while row and row.visible_at <= text(now):
-            # Whoever calls has received the message: it is his to delete, and what we know of it is out of date.
+            # The caller received the message and deletes it; our receipt is outdated.
             lease = self._give(row, owner, now, lease_s, NO_MESSAGE)
             if lease:
                 return lease
@@ -130,7 +130,7 @@ class AzureQueue:
     def _give(
         self, row: Row, owner: str, now: datetime, lease_s: float, more: Mapping[str, Json] | None = None
     ) -> Lease | None:
-        """None when somebody else was faster, or when it is given to nobody any more."""
+        """None if another worker was faster, or the job is not available any more."""
         self._ages.met(row.age)
         job = row.job(self._blobs)
         if job.is_damaged or row.deliveries >= DELIVERIES:
@@ -242,7 +242,7 @@ class AzureQueue:
         return False
 
     def _unchanged(self, row: Row, fresh: bool) -> Row | None:
-        """The row if nobody was given the job since."""
+        """The row if no other worker got the job since."""
         now = self._table.get(row.key) if fresh else row
         return now if now and now.token == row.token else None
 
@@ -300,7 +300,7 @@ class AzureQueue:
         return self._table.held(text(now))
 
     def next_visible(self) -> datetime | None:
-        """Nearly always there is one, or there is none at all: only otherwise all have to be looked at."""
+        """Nearly always there is one or none; only otherwise all rows are read."""
         now = self._clock.now()
         if self._table.visible(text(now), 1):
             return now

@@ -142,7 +142,8 @@ class RecordRoom(ChangingRoom):
     # ------------------------------------------------------------ a choice, and divisions
 
     def sample(self, table: Table, count: int, *, seed: int, status: Status) -> list[Record]:
-        """Chooses places in the order of ids. Whoever are fewer are asked for: those with the status or the others."""
+        """Chooses places in the order of IDs, and reads the smaller group: the records with the status, or the
+        others."""
         look = self.order.look(table)
         size = look.numbers.counts()[status]
         places = sorted(random.Random(seed).sample(range(size), min(count, size)))

@@ -108,7 +108,7 @@ class RegisterRoom:
         return token in _tokens(self._found(register, partition, row.key))
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
-        """Again while somebody adds more, but not for ever."""
+        """Repeated while others add rows, but not forever."""
         for _ in range(_ROUNDS):
             found = list(self._range(register, prefix, partition, select=_OURS))
             if not found:

@@ -17,7 +17,7 @@ OVERDUE_S = 300.0
 JOBS_AT_MOST = 50
 SILENT_AT_MOST = 500  # during a pause functions take all messages off, and when it is over they are missed
 IDS_AT_MOST = 1000
-ASIDE_S = 5.0  # so long are received messages out of everybody's sight
+ASIDE_S = 5.0  # received messages are hidden for so long
 # A message may be a moment older than its job: it is an orphan only when it is received again without one.
 DELIVERIES_OF_ORPHANS, DELIVERIES_OF_STRANGERS = 2, 3
 STRANGER = "NOT_A_JOB"
@@ -56,7 +56,7 @@ class Tending:
         """Whether it needed a new message; one that still waits to be received is good for another while."""
         message = self._additions.hidden(row.id, row.message, 0)
         if self._table.change(row, {**message.columns(), "MessageAt": text(now)}) is None:
-            self._post.delete(message)  # somebody took the job at this moment, and knows of no message
+            self._post.delete(message)  # a worker took the job meanwhile and knows no message
             return False
         return row.message is None or row.message.id != message.id
 

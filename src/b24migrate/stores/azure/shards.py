@@ -28,7 +28,7 @@ SHARD = "!count:"
 AFTER_SHARDS = "!count;"
 _PARTS = 12
 _TEXT_PART, _BINARY_PART = 30_000, 60_000
-_CODES = 300  # error codes that are counted one by one; with more than that, whoever asks must look at the records
+_CODES = 300  # error codes that are counted separately; with more, callers must read the records
 _CODE_LENGTH = 100
 _RECORDS, _PULLED, _COUNTER, _ERROR, _UNCOUNTED = "r:", "p:", "c:", "e:", "m:"
 _OPEN = (Status.NEW, Status.ERROR_RETRY)
@@ -220,7 +220,7 @@ def row_beside(account: Account, table: Table, key: str) -> Any:
 
 
 def written_beside(account: Account, table: Table, operations: Sequence[Operation]) -> bool:
-    """False when somebody else was faster."""
+    """False if another process was faster."""
     with translated(account.place):
         try:
             account.submit(table.name, operations)

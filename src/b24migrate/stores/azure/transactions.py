@@ -79,18 +79,18 @@ def size(operation: Operation) -> int:
 def parcels(
     operations: Iterable[Operation], *, beside: Sequence[Operation] = (), most: int = OPERATIONS
 ) -> Iterator[list[Operation]]:
-    """The operations, in order, in as few transactions as they fit in, if each also has room for those `beside`."""
+    """The operations, in order, in as few transactions as possible; each leaves space for those `beside`."""
     reserved = _ENVELOPE + sum(map(size, beside))
     yield from packed(operations, size, most - len(beside), TRANSACTION_BYTES - reserved)
 
 
-def packed(things: Iterable[T], size_of: Callable[[T], int], most: int, room: int) -> Iterator[list[T]]:
-    """In order, at most `most` and at most `room` together; one that is larger than the room is alone."""
+def packed(things: Iterable[T], size_of: Callable[[T], int], most: int, size_limit: int) -> Iterator[list[T]]:
+    """In order, at most `most` and `size_limit` together; a larger one is alone."""
     parcel: list[T] = []
     taken = 0
     for thing in things:
         its_size = size_of(thing)
-        if parcel and (len(parcel) >= most or taken + its_size > room):
+        if parcel and (len(parcel) >= most or taken + its_size > size_limit):
             yield parcel
             parcel, taken = [], 0
         parcel.append(thing)
@@ -203,7 +203,7 @@ def _done(response: HttpResponse, asked: int) -> list[Mapping[str, Any]]:
     for status, said in parts:
         if status not in _DONE:
             raise _refusal(TableTransactionError, response, status, said)
-    if len(parts) != asked:  # as if it had been lost: nobody knows what became of it
+    if len(parts) != asked:  # like a lost answer: the result is unknown
         raise ServiceResponseError(f"The answer tells of {len(parts)} operations instead of {asked}.")
     return [{"etag": found[1]} if (found := _ETAG.search(said)) else {} for _, said in parts]
 

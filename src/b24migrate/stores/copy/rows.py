@@ -98,7 +98,7 @@ NAMED = 3  # examples in a note
 
 
 class Fetched(NamedTuple):
-    """A file that the source gave. Once it is on the target nobody needs its bytes."""
+    """A downloaded file. Once it is on the target its bytes are not needed."""
 
     key: str
     sha256: str

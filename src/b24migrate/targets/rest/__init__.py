@@ -1,1 +1,1 @@
-"""The box through its own REST methods, for a box on which nobody may install the import module."""
+"""The box through its own REST methods, for a box without the import module."""

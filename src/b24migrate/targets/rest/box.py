@@ -60,7 +60,7 @@ class Box:
         self._keeping = Lock()
         self._highest: dict[str, int] = {}
         self.under_way = PendingCreates(portal.clock)
-        self.trial = Lock()  # one hand at a time finds out what the box does by doing it
+        self.trial = Lock()  # one thread at a time tries out what the box does
 
     @property
     def owner(self) -> str:
@@ -68,8 +68,7 @@ class Box:
         return str(self.portal.webhooks[0].user)
 
     def staged(self, stream: str, source_id: str) -> bool:
-        """Whether the source has it. Everybody is asked for as often as there are records that name him: who was found
-        once is not looked up again."""
+        """Whether the source has it. Users are remembered, because many records name the same one."""
         if stream == PEOPLE and source_id in self._people:
             return True
         found = self._source.staged(stream, source_id)
@@ -246,7 +245,7 @@ def user_names(box: Box, user_ids: Iterable[str]) -> dict[str, str]:
     for some in in_chunks(one for one in wanted if one not in known):
         rows = rows_at(box.question("user.get", {"FILTER": {"ID": some}, "ADMIN_MODE": True}))
         told = {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
-        # Whom the box does not show is not asked for again at every message. In one go with the others: whoever looks
-        # meanwhile must not take somebody for nameless.
+        # Users that the box does not show get an empty name, so that they are not requested again. One update for all:
+        # another thread must not see a user without a name in between.
         known |= {**dict.fromkeys(some, ""), **told}
     return {one: known[one] for one in wanted if known.get(one)}

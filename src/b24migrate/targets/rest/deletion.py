@@ -1,4 +1,4 @@
-"""Taking back what was written: only what is ours, and only as long as nobody changed it."""
+"""Deletes imported records: only our own, and only if they are unchanged."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _judge(writer: Writer, key: str, one: JournalEntry | None, there: dict[str, 
 def _keep_with_contents(
     box: Box, writer: Writer, answers: list[Deleted], known: dict[str, JournalEntry], *, dry_run: bool
 ) -> list[Deleted]:
-    """A delete takes along what is inside. What people put there keeps the record; what is ours keeps it as long as it
-    stays: in a rehearsal what comes with another call is taken to go, since whoever asks knows what does not."""
+    """A delete also deletes the contents. Contents of users keep the record, and so do our own that stay. In a dry run
+    our own that come with another call count as deleted: the caller knows those that stay."""
     going = [known[one.key] for one in answers if one.status == "deleted"]
     held = _find_contents(box, writer, [one for one in going if one.state is not State.LINKED])
     asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}

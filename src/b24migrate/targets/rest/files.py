@@ -106,7 +106,7 @@ def files_folder(box: Box) -> str:
 
 
 def _drive(box: Box) -> str:
-    """That of the webhook's owner: on the company's everybody could read what was said among few."""
+    """The Drive of the webhook's owner: on the company Drive everyone could read files of private chats."""
     asked = {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}, "order": {"ID": "ASC"}}
     rows = box.pages("disk.storage.getlist", asked)
     own = (row for row in rows if row.get("ENTITY_TYPE") == "user" and str(row.get("ENTITY_ID")) == box.owner)
@@ -195,7 +195,7 @@ def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) 
 
 def _form(field: str, name: str, content: BinaryIO) -> tuple[Iterator[bytes], str, int]:
     """A form with one file, its type and its length: read piece by piece as it is sent, since several files of a
-    gigabyte may be under way."""
+    gigabyte may be sent at once."""
     boundary = choose_boundary()
     part = RequestField(field, b"", filename=name)
     part.make_multipart(content_type="application/octet-stream")

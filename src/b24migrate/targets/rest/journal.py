@@ -1,4 +1,7 @@
-"""What was begun and done on the box, kept in the store: the box itself knows no idempotency keys."""
+"""What was begun and done on the box, kept in the store: the box has no idempotency keys.
+
+A create whose answer was lost may still succeed on the box, which cannot be told to refuse it. `PendingCreates` makes a
+repeat wait until the first one must have ended."""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ if TYPE_CHECKING:
     from b24migrate.targets.rest.box import Box
 
 AT_ONCE = 500
-LONGEST_S = 60.0  # that a box is at one call: then PHP, or what stands before it, cuts it off
+LONGEST_S = 60.0  # of one call: then PHP or the web server aborts it
 OVER = timedelta(minutes=5)  # a create that started earlier has ended
-GLANCE_S = 10.0  # so often is looked whether it has come
-UNSEEN = frozenset({"TIMEOUT", "HTTP_504"})  # of these answers only the waiting for them has ended
+GLANCE_S = 10.0  # between two looks for the record
+UNSEEN = frozenset({"TIMEOUT", "HTTP_504"})  # the caller stopped waiting; the call may go on
 
 
 class State(StrEnum):
@@ -38,7 +41,7 @@ class JournalEntry(NamedTuple):
     digest: str = ""
     trace: Json = None
     print: str = ""  # of what the box said right after it was written
-    begun: str = ""  # by whom and when, as long as nobody knows what became of it
+    begun: str = ""  # by whom and when, as long as the result is unknown
     version: int = 0  # of the row, when it was looked up
 
 
@@ -55,7 +58,7 @@ class Journal:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
 
     def begin(self, stream: str, intent: JournalEntry) -> bool:
-        """False when somebody else has begun or done it since it was looked up: of two processes one begins."""
+        """False if another process has begun or done it since it was looked up."""
         row = _row(stream, intent)
         if self._store.swap(NATIVE, row):
             return True
@@ -125,7 +128,7 @@ def _decode(row: RegisterRow) -> JournalEntry:
 
 
 class PendingCreates:
-    """One process's. What it began itself has ended when it looks for it, but for what it gave up waiting for."""
+    """Of one process. Its own creates have ended when it looks for them, except those that timed out."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -144,8 +147,8 @@ class PendingCreates:
         return LONGEST_S
 
     def refuse(self, begun: Mapping[str, str]) -> None:
-        """Raises Limited while one of these, which were looked for in vain, may still come to be: the key of each, and
-        the signature of whoever began it."""
+        """Raises Limited while one of these creates, which was not found, may still succeed: the key of each, and the
+        signature of the process that began it."""
         wait_s = max((self._left_s(key, signature) for key, signature in begun.items()), default=0.0)
         if wait_s > 0:
             raise busy_error(min(wait_s, GLANCE_S))
@@ -164,7 +167,7 @@ def busy_error(wait_s: float = GLANCE_S) -> Limited:
 
 
 def set_mark(box: Box, kind: str, stream: str, key: str, *, value: bool = True) -> None:
-    """Nothing is written to take back a mark that there never was."""
+    """A mark that does not exist is not removed."""
     if not value and not _has_marks(box, kind, stream):
         return
     box.store.write(NATIVE, [RegisterRow(_mark_row(kind, stream, key), {"Stream": kind, "Trace": value or None})])
@@ -177,7 +180,7 @@ def is_marked(box: Box, kind: str, stream: str, key: str) -> bool:
 
 
 def _has_marks(box: Box, kind: str, stream: str) -> bool:
-    """Hardly ever, and then nothing more needs to be asked."""
+    """Rarely; without marks no row is read."""
     return box.kept(
         _mark_name(kind, stream), lambda: bool(box.store.some_rows(NATIVE, _mark_row(kind, stream, ""), "", 1))
     )

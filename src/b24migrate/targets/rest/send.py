@@ -32,7 +32,7 @@ class Sender:
         self._made: list[JournalEntry] = []  # and not written yet
 
     def send(self) -> list[Outcome]:
-        """Raises what is nobody's fault; what was done before that is remembered."""
+        """Raises errors of the portal; records that were written before are remembered."""
         try:
             self._create(self._missing())
             self._finish()
@@ -111,7 +111,7 @@ class Sender:
                 self._made.append(self._known[one.key])
             ended = True
         finally:
-            # before the next step, and when there is none: a known id is worth more than any search
+            # before the next step, even if it is the last: a known ID saves a search
             if self._writer.finish or not ended:
                 self._remember_created()
 
@@ -174,7 +174,7 @@ class Sender:
                 self._settle(item, "updated")
 
     def _perform_step(self, act: Update | None, one: JournalEntry, item: Item) -> bool:
-        """A step that may be repeated; whether it succeeded, or there is none."""
+        """A step that may be repeated. True if it succeeded or does not exist."""
         for pause_s in (*PAUSES_S, None):
             try:
                 if act is not None:
@@ -201,7 +201,7 @@ class Sender:
     # ------------------------------------------------------------ remembering
 
     def _remember(self) -> None:
-        """With what the box says of them now: whoever deletes them later can see whether somebody changed them."""
+        """With their current values on the box: an undo sees whether they changed."""
         self._journal.write(self._writer.stream, list(self._done.values()))
         if not self._writer.delete or not self._done:
             return
@@ -226,8 +226,8 @@ def read_from_box(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dic
 
 
 def fingerprints(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dict[str, str]:
-    """The fingerprint of what the box has, without what changes by itself. Nor does what is empty count: a field that
-    somebody adds to all records changes none of them."""
+    """The fingerprint of the record on the box, without fields that change by themselves and without empty ones: a new
+    custom field changes no record."""
     lasting = {
         key: {name: value for name, value in fields.items() if value not in EMPTY and name not in writer.restless}
         for key, fields in read_from_box(box, writer, some).items()

@@ -242,7 +242,7 @@ class SerialCalls:
 
     @contextmanager
     def alone(self, stream: str, keys: Sequence[str]) -> Iterator[None]:
-        """Waits until nobody else holds any of them. All at once, so that no two wait for one another."""
+        """Waits until all of them are free, and takes them at once: no deadlock."""
         mine = {(stream, key) for key in keys}
         with self._changed:
             self._changed.wait_for(lambda: self._held.isdisjoint(mine))

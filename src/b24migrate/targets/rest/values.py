@@ -44,7 +44,7 @@ def ids(value: Json) -> list[str]:
 
 
 def id_or_none(value: Json) -> Json:
-    """No reference is nought to a box."""
+    """A box expects 0 for no reference."""
     return value if value not in NOTHING else 0
 
 
@@ -111,7 +111,7 @@ def format_number(key: str) -> str:
 
 
 def add_header(key: str, date: Json, text: Json, author: str = "") -> str:
-    """In one line, whatever people are called: otherwise it would not be known again."""
+    """The header is one line, whatever the author's name: otherwise it would not be found again."""
     when = parse_time(date)
     name = " ".join(author.translate(_MARKUP).split())
     parts = (name, f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when else "", format_number(key))
@@ -119,6 +119,6 @@ def add_header(key: str, date: Json, text: Json, author: str = "") -> str:
 
 
 def header_number(text: Json) -> str:
-    """The number in the line before a text; empty where there is none."""
+    """The number in the header line of a text; empty without a header."""
     found = _HEAD.match(str(text or "").replace("\r\n", "\n"))
     return found[1] if found else ""

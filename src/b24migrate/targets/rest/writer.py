@@ -1,4 +1,4 @@
-"""The words in which it is said how the box itself takes a stream. A writer is a value; the engine knows no stream."""
+"""How a stream is written by the methods of the box. A writer is a value; the engine knows no stream."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Known(NamedTuple):
 
 
 class Content(NamedTuple):
-    """A record of ours that must not go because of what is inside, and why. `by`: which of ours of the same stream that
-    is; empty where it is somebody else's."""
+    """A record of ours that must stay because of its contents, and why. `by`: the key of the content if it is ours and
+    of the same stream; empty if it belongs to a user."""
 
     key: str
     why: str
@@ -63,8 +63,8 @@ Update: TypeAlias = Callable[[Box, Known, Item], None]
 Before: TypeAlias = Callable[[Box, Item], Args]
 Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 Delete: TypeAlias = Callable[[Box, Known], None]
-# what lies inside records that are about to be deleted, and would go with them: all that is not ours, and what is ours
-# and of the same stream; what is ours and of another stream goes before, or whoever asks knows that it stays
+# the contents of records to be deleted: all that are not ours, and ours of the same stream; ours of another stream are
+# deleted before, or the caller knows that they stay
 Inside: TypeAlias = Callable[[Box, Mapping[str, Known]], Iterable[Content]]
 # the rules of a stream, which may depend on what this box is and has
 Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
@@ -81,8 +81,8 @@ class Writer:
     needs: tuple[str, ...]  # the methods without which nothing of it can be written
     trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
     before: Before | None = None
-    # of new items those that the box has already, asked before an intent is written: after it nobody could tell whose
-    # a record is that looks alike, and what is not ours must not be deleted
+    # the new items that the box has already, found before an intent is written: afterwards a similar record could be
+    # ours or not, and records that are not ours must not be deleted
     existing: Callable[[Box, Sequence[Item]], dict[str, str]] | None = None
     finish: Update | None = None  # what completes a record once its id is known; may be repeated
     # when everything has arrived: what later records have moved is put right
@@ -90,7 +90,7 @@ class Writer:
     delete: Delete | None = None
     inside: Inside | None = None
     stays: str = ""  # why it cannot be deleted
-    restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
+    restless: frozenset[str] = frozenset()  # fields that change by themselves
     serial: bool = False  # one after the other, the oldest first
     unchangeable: bool = False  # `update` refuses every change
     halfway: bool = False  # a create that is refused may leave the record incomplete: one that is found is updated
@@ -107,7 +107,7 @@ def stamp_key(key: str) -> str:
 
 
 def create_one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json], str] = str) -> Create:
-    """A call for each, since texts of people do not go through `batch`. Who is refused does not hinder the others."""
+    """One call per record, since texts do not go through `batch`. A refused record does not stop the others."""
 
     def create(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
         for item in items:
@@ -119,7 +119,7 @@ def create_one_by_one(method: str, params: Callable[[Item], Args], made: Callabl
 def create_one(
     box: Box, item: Item, method: str, params: Callable[[Item], Args], made: Callable[[Json], str]
 ) -> CreateResult:
-    """A success without a number (older boxes say `true`) is looked up like a lost answer."""
+    """A success without an ID (older boxes return `true`) is looked up like a lost answer."""
     try:
         target_id = made(box.call(method, params(item)))
     except Permanent as error:
@@ -130,8 +130,8 @@ def create_one(
 
 
 def choose_unclaimed(box: Box, stream: str, candidates: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Of records that look like the lost ones those that are no other's: each key gets one of its own. Whose else they
-    could be are its siblings, whose keys begin alike."""
+    """Among records that look like the lost ones, one for each key that no other key has. Only siblings, whose keys
+    start alike, could have it."""
     journal, found = Journal(box.store), dict[str, str]()
     taken: dict[str, set[str]] = {}
     for key, ids in candidates.items():
