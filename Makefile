@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes now and then
-.PHONY: help setup azurite chromium php functions read ready demo demo-azure test check errors bench chaos fuzz mutants lock clean
+.PHONY: help setup azurite chromium php functions read ready demo demo-azure test screens check errors bench chaos fuzz mutants lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ demo-azure: setup azurite ## the same demo on the Azure store: Azurite and two w
 test: ## all tests
 	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core
 	@$(PY) -m pytest -n $(HANDS) # shared out by tests/shares.py
+
+screens: setup chromium ## pictures of all pages of the dashboard, in artifacts/screens
+	@B24MIGRATE_SCREENS=artifacts/screens $(PY) -m pytest tests/browser/test_pages.py tests/browser/test_fidelity.py tests/browser/test_hostile.py
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .

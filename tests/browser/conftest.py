@@ -1,15 +1,16 @@
-"""A desk whose migration is at its end, and where the screenshots go."""
+"""A desk whose migration is at its end, and the screenshots."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.browser.server import PATIENCE_S, ROOT, SMALL, Desk, desk
+from playwright.sync_api import Page
+from tests.browser.server import PATIENCE_S, SMALL, Desk, desk
 
-SCREENS = Path(os.environ.get("B24MIGRATE_ARTIFACTS") or ROOT / "artifacts") / "screens"
+Photograph = Callable[[Page, str], None]
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")
 GROUP = "2"
 LENIENT = "[run]\nuser_coverage = 0.5\n"
@@ -30,11 +31,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def screens() -> Path:
-    SCREENS.mkdir(parents=True, exist_ok=True)
-    return SCREENS
+def photograph() -> Photograph:
+    """Keeps a picture of the whole page for people to look at, where `make screens` asks for it."""
+    folder = os.environ.get("B24MIGRATE_SCREENS")
 
+    def keep(page: Page, name: str) -> None:
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if SCREENS.is_dir() and any(SCREENS.iterdir()):
-        terminalreporter.write_line(f"Screenshots: {len(list(SCREENS.glob('*.png')))} in {SCREENS}")
+    return keep

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+from tests.browser.conftest import Photograph
 from tests.browser.front_page import LONG_MS, wait_for
 from tests.browser.language import english_left
 from tests.browser.page_watch import watched
@@ -44,7 +45,7 @@ def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Pat
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_is_whole_in_every_language_and_width(
-    browser: Browser, tmp_path: Path, language: str, screens: Path
+    browser: Browser, tmp_path: Path, language: str, photograph: Photograph
 ) -> None:
     with desk(tmp_path, more=PEOPLE) as made, watched(browser, made, locale=language, viewport=DESK) as seen:
         forgetful(made)
@@ -54,7 +55,7 @@ def test_the_page_is_whole_in_every_language_and_width(
                 seen.page.set_viewport_size(size)  # type: ignore[arg-type]
                 assert seen.stumbles() == []
                 assert seen.wider_than_the_screen() == 0
-                seen.page.screenshot(path=screens / f"fidelity-{language}-{accepted}-{kind}.png", full_page=True)
+                photograph(seen.page, f"fidelity-{language}-{accepted}-{kind}")
             assert "[object" not in seen.page.inner_text("main")
             assert "No telephones." in seen.page.inner_text("main")
             assert language == "en" or english_left(seen.page) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 from tests.browser import hostile
+from tests.browser.conftest import Photograph
 from tests.browser.page_watch import Watched, watched
 from tests.browser.server import SMALL, Desk, desk
 
@@ -33,7 +34,9 @@ def poisoned(folder: Path) -> Iterator[tuple[Desk, dict[str, str]]]:
         yield made, ids
 
 
-def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, tmp_path: Path, screens: Path) -> None:
+def test_hostile_data_is_shown_on_every_page_and_does_nothing(
+    browser: Browser, tmp_path: Path, photograph: Photograph
+) -> None:
     with poisoned(tmp_path) as (made, ids), watched(browser, made) as seen:
         ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
@@ -41,7 +44,7 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, 
             seen.go(way)
             _is_harmless(seen, way)
         _is_written_out(seen, ids["groups"])
-        seen.page.screenshot(path=screens / "hostile-record.png", full_page=True)
+        photograph(seen.page, "hostile-record")
         _is_folded(seen, ids["users"])
         seen.go("/findings")
         assert hostile.BREAKOUT in seen.page.locator("#findings").inner_text()  # the finding that was provoked

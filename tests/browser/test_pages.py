@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser
+from tests.browser.conftest import Photograph
 from tests.browser.language import english_left
 from tests.browser.page_watch import Watched, watched
 from tests.browser.server import Desk
@@ -32,7 +31,7 @@ THEMES = ("light", "dark")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_whole_in_every_language_theme_and_width(
-    name: str, language: str, browser: Browser, finished: Desk, screens: Path
+    name: str, language: str, browser: Browser, finished: Desk, photograph: Photograph
 ) -> None:
     with watched(browser, finished, locale=language, viewport=DESK) as seen:
         seen.expected = ("/no/such/page",)
@@ -44,7 +43,7 @@ def test_a_page_is_whole_in_every_language_theme_and_width(
             for theme in THEMES:
                 seen.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
                 assert seen.stumbles() == [], f"{kind}, {theme}"
-                seen.page.screenshot(path=screens / f"{name}-{language}-{theme}-{kind}.png", full_page=True)
+                photograph(seen.page, f"{name}-{language}-{theme}-{kind}")
             assert seen.wider_than_the_screen() == 0, kind
         _speaks(seen, language)
 
@@ -88,7 +87,9 @@ def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, 
         assert seen.page.evaluate(background) == dark
 
 
-def test_on_paper_stands_what_is_known_without_what_is_clicked(browser: Browser, finished: Desk, screens: Path) -> None:
+def test_on_paper_stands_what_is_known_without_what_is_clicked(
+    browser: Browser, finished: Desk, photograph: Photograph
+) -> None:
     with watched(browser, finished) as seen:
         seen.go("/")
         seen.page.emulate_media(media="print", color_scheme="dark")
@@ -99,4 +100,4 @@ def test_on_paper_stands_what_is_known_without_what_is_clicked(browser: Browser,
             seen.page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
             == "rgb(255, 255, 255)"
         )
-        seen.page.screenshot(path=screens / "front-en-paper.png", full_page=True)
+        photograph(seen.page, "front-en-paper")

@@ -34,14 +34,14 @@ PLAN = replace(
     smart_items=5,
     posts=8,
     comments_per_post=3,
-    templates=8,
+    templates=6,
 )
 # The company names some people and groups that it has no longer; here they shall not keep anything from arriving.
 SETTINGS: dict[str, dict[str, Json]] = {
     "mapping": {"placeholder_user": "1", "policy": {"tasks.groupId": "drop"}},
     "run": {"verify_sample": 100_000, "user_coverage": 0.5},
     "entities": {
-        entity.name: {one.batch_option: 3 if one.batch_option == "batch" else 8 for one in entity.streams}
+        entity.name: {one.batch_option: 6 if one.batch_option == "batch" else 20 for one in entity.streams}
         for entity in CATALOG.entities
     },
 }

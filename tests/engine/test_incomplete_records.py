@@ -80,7 +80,7 @@ def refuse_for_ever(made: World, victim: int, error: RestError = CLOSED) -> Call
 
 @pytest.mark.parametrize("many_owners", [True, False])
 def test_a_deal_that_always_breaks_the_portal_buries_no_other(tmp_path: Path, many_owners: bool) -> None:
-    with world(tmp_path, replace(PLAN, deals=130), webhooks=(1, 2)) as made:
+    with world(tmp_path, replace(PLAN, deals=104), webhooks=(1, 2)) as made:
         made.settings = {"mapping": SETTINGS["mapping"], "run": SETTINGS["run"] | {"entities": list(SOLD)}}
         made.cloud.portal.many_owners = many_owners
         victim = list(made.cloud.portal.company.crm.deal_ids)[2]

@@ -127,7 +127,7 @@ def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(t
 
 
 def test_files_are_counted_once_whoever_refers_to_them(tmp_path: Path) -> None:
-    with opened(tmp_path) as (app, meter):
+    with opened(tmp_path, "--messages", "200", "--deals", "30", "--contacts", "15", "--companies", "8") as (app, meter):
         told = surveyed(app, meter)
         app.runner.run([entity.name for entity in app.catalog.entities])
         moved = sum(app.context.store.counts(app.context.streams["files"].table).values())
@@ -150,7 +150,7 @@ def test_a_scope_that_is_missing_is_a_warning_and_the_rest_is_foretold(tmp_path:
 
 
 def test_an_analysis_costs_a_bounded_number_of_requests_however_large_the_portal(tmp_path: Path) -> None:
-    with opened(tmp_path, "--users", "3000", "--chats", "2000", "--messages", "200000", "--deals", "9000") as (
+    with opened(tmp_path, "--users", "1500", "--chats", "1000", "--messages", "100000", "--deals", "5000") as (
         app,
         meter,
     ):

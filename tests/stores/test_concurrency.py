@@ -154,7 +154,8 @@ def test_a_killed_process_loses_and_doubles_nothing(place: Place) -> None:
         for _ in range(5):
             assert victim.stdout.readline()
         victim.kill()
-        left, _ = victim.communicate()
+        left = victim.stdout.read()  # `communicate` would not see what was buffered with the lines
+        victim.wait()
         said = 5 + len(left.split())
         for process in others:
             out, err = process.communicate(timeout=300)

@@ -113,7 +113,7 @@ def find_watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
             kind = one.get("Type")
             if isinstance(kind, str) and "Properties" in one and _is_watched(kind):
                 yield at, kind
-        left += reversed([(part, _place_below(at, name)) for name, part in _entries(one)])
+        left += reversed([(part, _place_below(at, name)) for name, part in _branches(one)])
 
 
 def _is_watched(kind: str) -> bool:
@@ -137,12 +137,18 @@ def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
             yield from _activity(one, place)
             # Keys differ in case for the kernel: `children` is a property like any other.
             roles = {"Children": "list"}
-            left += reversed([(part, _place_below(place, name), roles.get(name, "")) for name, part in one.items()])
+            left += reversed(
+                [
+                    (part, _place_below(place, name), roles.get(name, ""))
+                    for name, part in one.items()
+                    if name in roles or isinstance(part, (dict, list))
+                ]
+            )
         else:
             if role:
                 yield Part(place, UNREADABLE, _shorten(one))
             yield from _find_evaluated(one, place)
-            left += reversed([(part, _place_below(place, name), "") for name, part in _entries(one)])
+            left += reversed([(part, _place_below(place, name), "") for name, part in _branches(one)])
 
 
 def _activity(one: Mapping[str, Json], place: str) -> Iterator[Part]:
@@ -176,6 +182,11 @@ def _entries(one: Json) -> Iterator[tuple[str, Json]]:
         yield from one.items()
     elif isinstance(one, list):
         yield from ((str(number), part) for number, part in enumerate(one))
+
+
+def _branches(one: Json) -> Iterator[tuple[str, Json]]:
+    """The entries that have entries of their own."""
+    return ((name, part) for name, part in _entries(one) if isinstance(part, (dict, list)))
 
 
 def _place_below(place: str, name: str) -> str:
