@@ -11,7 +11,19 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import deals, files, forecast, growth, importing, messenger, several, side_by_side, under_limits, watching
+from bench import (
+    deals,
+    files,
+    forecast,
+    full_pass,
+    growth,
+    importing,
+    messenger,
+    several,
+    side_by_side,
+    under_limits,
+    watching,
+)
 from bench.figures import Figure, Section, table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -28,6 +40,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("h", "four processes under the limits", several.measured),
     ("i", "forecasts from a sample", forecast.measured),
     ("j", "looking on", watching.measured),
+    ("k", "requests of a full pass", full_pass.measured),
 )
 
 

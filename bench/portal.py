@@ -18,7 +18,16 @@ import time
 from collections.abc import Callable, Iterator
 
 from b24sim.app import CONTROL, App
-from b24sim.company import company, crm_deals
+from b24sim.company import (
+    company,
+    crm_clients,
+    crm_deals,
+    crm_smart,
+    feed_files,
+    tasks_checklists,
+    tasks_comments,
+    tasks_rows,
+)
 from b24sim.company.chats import Chat
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.files import File, file_of
@@ -103,6 +112,16 @@ def files_of_about(size: int) -> None:
     company.file_of = large  # type: ignore[attr-defined]
 
 
+def few_files() -> None:
+    """One task in five has one file; posts have those that their texts show, and nothing else has any."""
+    tasks_rows.files_of = lambda company, place: int(place % 5 == 0)  # noqa: ARG005
+    tasks_comments.has_file = lambda *_: False
+    tasks_checklists.has_file = lambda *_: False
+    feed_files.FeedFiles.of_comment = lambda *_: []  # type: ignore[method-assign]
+    for module in (crm_clients, crm_smart):
+        module.files_of = lambda *_: {}  # type: ignore[attr-defined]
+
+
 class Punctual(App):
     """Answers every call so many seconds after it came, whatever there was to do meanwhile."""
 
@@ -122,6 +141,7 @@ class Punctual(App):
 def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
+    known.add_argument("--few-files", action="store_true", help="one task in five has one, posts have theirs")
     return known.parse_args(arguments)
 
 
@@ -134,6 +154,8 @@ def main(arguments: list[str]) -> int:
     Punctual.service_s, options.latency = options.latency, 0.0
     portal = portal_from(options)
     without_pictures(portal)
+    if options.few_files:
+        few_files()
     if options.file_bytes:
         files_of_about(options.file_bytes)
     leave = threading.Event()

@@ -66,6 +66,7 @@ def step(app: App, phases: Phases, controls: list[str], entity: str, phase: str)
     source, target = controls
     portal_at = asked(source, "clock")["now"]  # limits count in minutes of the portal's clock
     before = [calls(control) for control in controls]
+    carried = Counter(asked(source, "stats")["carried"])
     clock = app.context.clock
     began, meter = clock.monotonic(), Meter()
     ended = app.runner.run([entity], (phase,))
@@ -77,6 +78,7 @@ def step(app: App, phases: Phases, controls: list[str], entity: str, phase: str)
         "portal_at": portal_at,
         "source_calls": calls(source) - before[0],
         "target_calls": calls(target) - before[1],
+        "carried": Counter(asked(source, "stats")["carried"]) - carried,
         "records": {stream.name: sum(app.context.store.counts(stream.table).values()) for stream in streams},
     }
 

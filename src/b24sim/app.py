@@ -79,6 +79,7 @@ class App:
             await self.portal.clock.sleep(self.portal.latency_s)
         name = address.method
         self.portal.stats.methods[name] += 1
+        self.portal.stats.carried[name] += name != "batch"
         struck = self.portal.faults.strike(name, user=_owner(address))
         if await self._before(struck, scope, receive, send, name):
             return

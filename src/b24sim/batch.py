@@ -70,6 +70,7 @@ class Batch:
             if name.lower() in FORBIDDEN:
                 raise RestError("ERROR_BATCH_METHOD_NOT_ALLOWED", "Method is not allowed for batch usage")
             self._portal.stats.inner[name] += 1
+            self._portal.stats.carried[name] += place == 0
             answer = self._portal.call(self._caller, self._portal.method(name), self._params(query))
         except RestError as refusal:
             self._portal.stats.errors[str(refusal.code)] += 1

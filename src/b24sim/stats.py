@@ -10,6 +10,7 @@ class Stats:
     http_requests: int = 0
     methods: Counter[str] = field(default_factory=Counter)
     inner: Counter[str] = field(default_factory=Counter)
+    carried: Counter[str] = field(default_factory=Counter)  # requests by the method of their first command
     errors: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     # Lists of several pages that were asked for without an order: a client that reads such pages may miss rows.
@@ -41,6 +42,7 @@ class Stats:
             "http_requests": self.http_requests,
             "methods": dict(self.methods),
             "inner": dict(self.inner),
+            "carried": dict(self.carried),
             "calls": dict(self.methods + self.inner),
             "errors": dict(self.errors),
             "limit_rejections": {
