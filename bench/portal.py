@@ -112,8 +112,9 @@ def files_of_about(size: int) -> None:
     company.file_of = large  # type: ignore[attr-defined]
 
 
-def few_files() -> None:
-    """One task in five has one file; posts have those that their texts show, and nothing else has any."""
+def plain_tasks() -> None:
+    """One task in five has one file, and no comment or checklist has any; no task has more than 20 comments."""
+    tasks_comments.LONG_TALK = 20
     tasks_rows.files_of = lambda company, place: int(place % 5 == 0)  # noqa: ARG005
     tasks_comments.has_file = lambda *_: False
     tasks_checklists.has_file = lambda *_: False
@@ -141,7 +142,7 @@ class Punctual(App):
 def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
-    known.add_argument("--few-files", action="store_true", help="one task in five has one, posts have theirs")
+    known.add_argument("--plain-tasks", action="store_true", help="short talks; one task in five has a file")
     return known.parse_args(arguments)
 
 
@@ -152,10 +153,10 @@ def main(arguments: list[str]) -> int:
     if users > GROWN:
         options.users = GROWN
     Punctual.service_s, options.latency = options.latency, 0.0
+    if options.plain_tasks:
+        plain_tasks()
     portal = portal_from(options)
     without_pictures(portal)
-    if options.few_files:
-        few_files()
     if options.file_bytes:
         files_of_about(options.file_bytes)
     leave = threading.Event()

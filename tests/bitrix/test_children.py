@@ -217,6 +217,31 @@ def test_once_short_pages_have_proven_to_be_the_last_a_right_count_saves_the_emp
     assert ledger.calls < 100 * 3 + 40
 
 
+def test_without_a_count_a_small_page_is_the_end_once_such_pages_have_proven_to_be(
+    ledger: Ledger, source: BitrixSource
+) -> None:
+    """But not the largest page there is, nor one that is half full, nor those that are to be proven."""
+    few = {str(chat): list(range(9, 9 + chat % 5 + 1)) for chat in range(1, 61)}
+    fresh(ledger, {**few, "70": list(range(9, 20)), "71": list(range(9, 9 + 30)), "72": [9]})
+    reading = backward(uncounted=lambda chat: chat.id != "72")
+    pages = read_all(source, reading, parents(ledger, known=False))
+    assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
+    trusted = [parent for page in pages for parent in page.trusted]
+    assert len(trusted) > 20
+    assert not {"71", "72"} & set(trusted)
+    ledger.stats.reset()
+    fresh(ledger, few)
+    read_all(source, reading, parents(ledger, known=False))
+    assert ledger.stats.inner["im.dialog.messages.get"] == len(few)
+
+
+def test_a_walk_of_unknown_length_uses_the_room_of_its_requests(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": list(range(9, 509))})
+    pages = read_all(source, backward(), parents(ledger, known=False))
+    assert sorted(rows_of(pages)["1"]) == ledger.messages["1"]
+    assert len(pages) <= 4
+
+
 def test_chats_that_were_believed_to_be_whole_are_told_and_so_is_a_gap(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {str(key): list(range(1, 11)) for key in range(50)})
     pages = read_all(source, backward(), parents(ledger))

@@ -13,7 +13,7 @@ import pytest
 from tests.engine.world import SMALL, World, world
 
 from b24migrate.app import App
-from b24migrate.engine.phases import hints
+from b24migrate.engine.phases import hints, parent_lanes
 from b24migrate.engine.phases.hints import is_sampled, sampled_share
 from b24migrate.messages import render
 from b24migrate.ports import CHECKPOINTS
@@ -140,6 +140,16 @@ def test_lists_without_counts_are_no_hint(tmp_path: Path) -> None:
         assert whole(made)
         assert calls[CHECKLISTS] == TASKS
         assert not notes(made)
+
+
+def test_requests_are_full_though_parents_come_in_stretches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parent_lanes, "PARENTS_AT_ONCE", 70)
+    monkeypatch.setattr(parent_lanes, "PACK_PARENTS", 100)
+    with company(tmp_path, TaskHabits(), new_card=True) as made:
+        get(made)
+        assert whole(made)
+        assert made.cloud.portal.stats.carried[CHECKLISTS] <= TASKS // 50 + 1
+        assert made.cloud.portal.stats.carried[FORUM] <= 2  # its sample
 
 
 class Killed(BaseException):

@@ -20,6 +20,7 @@ from b24migrate.model.streams import Backward, PerParent, Progress, Slices, Sour
 from b24migrate.ports import Command
 
 _GENTLE_PARENTS = 10
+_MORE_PAGES = 4
 
 
 @dataclass(slots=True)
@@ -159,17 +160,36 @@ class ChildrenReader:
 
     def _plan(self, group: Sequence[Progress], room: int, one_page: bool) -> tuple[list[_Chain], list[Progress]]:
         """Fills the request: as many pages of each parent as it is expected to have."""
+        planned: list[tuple[Progress, int]] = []
+        used = 0
+        for one in group:
+            if used == room:
+                break
+            pages = 1 if one_page else min(room - used, self._pages(one))
+            planned.append((one, pages))
+            used += pages
+        if not one_page:
+            planned = self._use_room(planned, room - used)
         chains: list[_Chain] = []
         used = 0
-        for place, one in enumerate(group):
-            if used == room:
-                return chains, list(group[place:])
-            pages = 1 if one_page else min(room - used, self._pages(one))
+        for one, pages in planned:
             chains.append(self._chain(one, used, pages))
             if not pages:
                 self._trust(chains[-1])
             used += pages
-        return chains, []
+        return chains, list(group[len(planned) :])
+
+    def _use_room(self, planned: list[tuple[Progress, int]], room: int) -> list[tuple[Progress, int]]:
+        """Room that is left goes to walks whose length nobody knows, so that few requests have only a page or two."""
+        unknown = [
+            one for one, pages in planned if pages and isinstance(self._paging, Backward) and self._is_on_its_way(one)
+        ]
+        more = min(_MORE_PAGES, room // len(unknown)) if unknown else 0
+        return [(one, pages + more if one in unknown else pages) for one, pages in planned] if more else planned
+
+    def _is_on_its_way(self, one: Progress) -> bool:
+        whole_pages = one.got > 0 and one.got % self._size == 0
+        return whole_pages and self._habits.descending is not None and self._expected_count(one.parent) is None
 
     def _pages(self, one: Progress) -> int:
         size = self._size

@@ -53,8 +53,7 @@ BROKEN = say("record.broken_row")
 
 
 def pack(context: RunContext, job: Job) -> Follow:
-    """Divides the parents that are asked into lanes of about equal work, a few hundred at a time. Few of them wait for
-    those of the next stretch, so that requests are full."""
+    """Divides the parents that are asked into lanes of about equal work, a few hundred at a time."""
     stream = context.streams[job.args["stream"]]
     reading = find_reading(context, job)
     of = context.streams[reading.of]
@@ -65,8 +64,7 @@ def pack(context: RunContext, job: Job) -> Follow:
     asked = {str(one): int(pages) for one, pages in job.args.get("held", ())}
     asked |= _count_pages(context, reading, of, parents, _asks(context, job, stream, size))
     last = len(parents) < PARENTS_AT_ONCE
-    held = asked if not last and sum(asked.values()) < PACK_PAGES else {}
-    packs = list(pack_lanes(asked)) if not held else []
+    packs, held = (list(pack_lanes(asked)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}
     jobs = [
@@ -84,7 +82,13 @@ def pack(context: RunContext, job: Job) -> Follow:
     ]
     if not last:
         after = order_key(parents[-1].row_key)
-        further = {**job.args, SIZE: size, "after": after, "n": number + len(packs), "held": list(held.items())}
+        further = {
+            **job.args,
+            SIZE: size,
+            "after": after,
+            "n": number + len(packs),
+            "held": [[one, asked[one]] for one in held],
+        }
         jobs.append(Job(job.scope, "pack", further))
     return jobs
 
@@ -132,6 +136,19 @@ def _count_pages(
             error = unexpected(context, bug, context.owner[of.name].name, f"{of.name} {parent.row_key}")
             partial.mark_incomplete(context, of, {parent.row_key: error.message})
     return pages
+
+
+def pack_stretch(pages: Mapping[str, int], reading: PerParent, size: int) -> tuple[list[list[str]], list[str]]:
+    """Lanes of parents that others follow, and the parents that wait for those, so that requests are full. In a lane of
+    parents that tell no number those come first whose end is to be proven: their second page finds room later."""
+    if sum(pages.values()) > len(pages):
+        return list(pack_lanes(pages)), []
+    spare = SPARE if isinstance(reading.paging, Backward) else 0
+    length = PACK_PARENTS // FULL_REQUEST * (FULL_REQUEST - spare)
+    parents = list(pages)
+    whole = len(parents) // length * length
+    lanes = (parents[start : start + length] for start in range(0, whole, length))
+    return [sorted(lane, key=lambda one: not is_sampled(one, size)) for lane in lanes], parents[whole:]
 
 
 def pack_lanes(pages: Mapping[str, int]) -> Iterator[list[str]]:
