@@ -201,11 +201,11 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
 
 def application_of(settings: Settings, store: Store, portal: Portal) -> Application | None:
     """Its endpoint is the last of the portal; all processes on the store share the tokens."""
-    said = settings.target.application
-    if said is None:
+    application = settings.target.application
+    if application is None:
         return None
-    client_secret, refresh = said.client_secret.reveal(), said.refresh_token.reveal()
-    keys = Keys(said.client_id, client_secret, refresh, said.access_token.reveal(), said.token_url)
+    client_secret, refresh = application.client_secret.reveal(), application.refresh_token.reveal()
+    keys = Keys(application.client_id, client_secret, refresh, application.access_token.reveal(), application.token_url)
     return Application(portal, Tokens(keys, store, portal), via=len(portal.webhooks) - 1)
 
 

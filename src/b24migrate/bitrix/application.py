@@ -127,13 +127,13 @@ class Tokens:
 
     def _newest(self, row: RegisterRow) -> Pair:
         """What descends from the token in the settings. Another token in the settings replaces it."""
-        said = Pair(self._keys.access_token, self._keys.refresh_token)
+        pair = Pair(self._keys.access_token, self._keys.refresh_token)
         text = unseal(str(row.values.get("Sealed") or ""), self._keys.client_secret)
         if text and row.values.get("Origin") == self._origin:
-            said = msgspec.json.decode(text, type=Pair)
-        self._portal.redactor.learn(*said)
-        self._last = said
-        return said
+            pair = msgspec.json.decode(text, type=Pair)
+        self._portal.redactor.learn(*pair)
+        self._last = pair
+        return pair
 
     def _claim_row(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
         """The row, claimed; None if another process holds it. `over`: ignore the time of the other claim."""
@@ -176,15 +176,15 @@ class Tokens:
 
     def _parse(self, status: int, body: bytes) -> Pair:
         try:
-            said: Json = msgspec.json.decode(body)
+            values: Json = msgspec.json.decode(body)
         except msgspec.DecodeError:
-            said = None
-        if isinstance(said, Mapping) and said.get("access_token") and said.get("refresh_token"):
-            fresh = Pair(str(said["access_token"]), str(said["refresh_token"]))
+            values = None
+        if isinstance(values, Mapping) and values.get("access_token") and values.get("refresh_token"):
+            fresh = Pair(str(values["access_token"]), str(values["refresh_token"]))
             self._portal.redactor.learn(*fresh)
             return fresh
-        if isinstance(said, Mapping) and said.get("error") and status < 500:
-            raise self._refusal(str(said["error"]), str(said.get("error_description") or ""))
+        if isinstance(values, Mapping) and values.get("error") and status < 500:
+            raise self._refusal(str(values["error"]), str(values.get("error_description") or ""))
         raise self._no_answer(say("portal.token_none", status=status), "STRANGE_ANSWER")
 
     def _refusal(self, code: str, words: str) -> GateUnmet:

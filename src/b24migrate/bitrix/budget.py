@@ -92,7 +92,7 @@ class Budget:
                 spent.told(self._clock.monotonic(), seconds, reset_s)
 
     def told_inside(self, of_batch_s: float | None, of_commands_s: Iterable[float | None]) -> bool:
-        """Whether what commands said is about their own methods."""
+        """Whether the times of commands are charged to their own methods."""
         if not of_batch_s and any(of_commands_s):
             self.billing = "inner"
         return self.billing != "batch"

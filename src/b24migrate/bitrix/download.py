@@ -288,8 +288,8 @@ class Downloads:
 
 
 def _length(answer: BaseHTTPResponse) -> int | None:
-    said = answer.headers.get("Content-Length", "")
-    return int(said) if said.isascii() and said.isdecimal() and len(said) <= _LONGEST_NUMBER else None
+    length = answer.headers.get("Content-Length", "")
+    return int(length) if length.isascii() and length.isdecimal() and len(length) <= _LONGEST_NUMBER else None
 
 
 def _join_address(base: str, link: str) -> str:

@@ -64,15 +64,15 @@ class Times(msgspec.Struct):
 def times(raw: Raw | UnsetType) -> Times:
     """Figures that no clock and no request can have count as not given."""
     try:
-        said = Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
+        values = Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
     except UNREADABLE:
         return Times()
     return Times(
-        _in_range(said.start, _LATEST_S) or 0.0,
-        _in_range(said.finish, _LATEST_S) or 0.0,
-        _in_range(said.duration, _LONGEST_S) or 0.0,
-        _in_range(said.operating, _LONGEST_S),
-        _in_range(said.operating_reset_at, _LATEST_S),
+        _in_range(values.start, _LATEST_S) or 0.0,
+        _in_range(values.finish, _LATEST_S) or 0.0,
+        _in_range(values.duration, _LONGEST_S) or 0.0,
+        _in_range(values.operating, _LONGEST_S),
+        _in_range(values.operating_reset_at, _LATEST_S),
     )
 
 
@@ -85,18 +85,18 @@ def whole(raw: Raw | UnsetType | None) -> int | None:
     if raw is None or raw is UNSET:
         return None
     try:
-        said = msgspec.json.decode(raw, type=int, strict=False)
+        value = msgspec.json.decode(raw, type=int, strict=False)
     except UNREADABLE:
         return None
-    return said if abs(said) <= _LARGEST else None
+    return value if abs(value) <= _LARGEST else None
 
 
 def number(raw: Raw | UnsetType) -> float | None:
     try:
-        said = None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
+        value = None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
     except UNREADABLE:
         return None
-    return said if said is not None and math.isfinite(said) else None
+    return value if value is not None and math.isfinite(value) else None
 
 
 def as_map(part: dict[str, One] | list[Raw]) -> dict[str, One]:

@@ -174,7 +174,7 @@ class Governor:
             self._skew_s = min(times.finish - now, times.start - (now - elapsed_s))
 
     def learned(self, credential: str, method: str, times: Times) -> None:
-        """What an answer, or a command inside a batch, said about the execution time of its method."""
+        """The execution time of a method, as an answer or a command of a batch reports it."""
         if times.operating is None:
             return
         if times.operating_reset_at:

@@ -135,9 +135,9 @@ class Permissions:
 
     def has_scopes(self, via: int, result: bytes) -> None:
         """As the portal says: what is granted now and refused later was taken away in between."""
-        said = msgspec.json.decode(result)
-        if isinstance(said, list):
-            self._scopes[self._tag(via)] = frozenset(map(str, said))
+        scopes = msgspec.json.decode(result)
+        if isinstance(scopes, list):
+            self._scopes[self._tag(via)] = frozenset(map(str, scopes))
 
     # ------------------------------------------------------------ what was refused
 

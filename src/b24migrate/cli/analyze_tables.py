@@ -47,9 +47,9 @@ def print_survey(found: Survey) -> None:
 
 
 def lines(found: Survey) -> list[str]:
-    told = [verdict(found.forecast), "", *hours(found.forecast), "", *what_ifs(found.forecast), "", *counts(found)]
-    told += [*large_files(found), *methods(found), *fields(found), *portal(found), *missing(found), *basis(found)]
-    return told
+    texts = [verdict(found.forecast), "", *hours(found.forecast), "", *what_ifs(found.forecast), "", *counts(found)]
+    texts += [*large_files(found), *methods(found), *fields(found), *portal(found), *missing(found), *basis(found)]
+    return texts
 
 
 def verdict(forecast: Forecast) -> str:
@@ -98,8 +98,8 @@ def limit_name(limited_by: str) -> str:
 def what_ifs(forecast: Forecast) -> list[str]:
     rows = [(f"  {spoken(WHAT_IFS[one.name])}", shown_time(one.total_s)) for one in forecast.what_ifs]
     notes = [f"  ({spoken(one.note)})" if one.note else "" for one in forecast.what_ifs]
-    told = [f"{line}{note}" for line, note in zip(table(rows), notes, strict=True)]
-    return [phrase("cli.analysis.what_if"), *(wrapped(line, "    ") for line in told)]
+    lines = [f"{line}{note}" for line, note in zip(table(rows), notes, strict=True)]
+    return [phrase("cli.analysis.what_if"), *(wrapped(line, "    ") for line in lines)]
 
 
 def counts(found: Survey) -> list[str]:
@@ -108,14 +108,14 @@ def counts(found: Survey) -> list[str]:
         (one.stream, counted(one.records), ranged(one.records), number(one.sampled), one.method)
         for one in found.streams
     ]
-    told = [*table(rows, left=(0, 4)), ""]
+    lines = [*table(rows, left=(0, 4)), ""]
     if found.files:
         files = [heads("files_of", "about", "size", "range")]
         files += [(one.entity, counted(one.files), size(one.bytes.value), sizes(one.bytes)) for one in found.files]
         count, whole = sum(one.files.value for one in found.files), sum(one.bytes.value for one in found.files)
         files.append((phrase("cli.analysis.all"), f"≈{number(round(count))}", size(whole), ""))
-        told += [*table(files), ""]
-    return told
+        lines += [*table(files), ""]
+    return lines
 
 
 def large_files(found: Survey) -> list[str]:
@@ -124,8 +124,8 @@ def large_files(found: Survey) -> list[str]:
     where = "" if found.all_met else "_sample"
     count = len(found.large_files)
     if not count:
-        told = phrase(f"cli.analysis.no_large{where}", limit=limit)
-        return [wrapped(told, ""), ""] if found.files and found.file_limit else []
+        text = phrase(f"cli.analysis.no_large{where}", limit=limit)
+        return [wrapped(text, ""), ""] if found.files and found.file_limit else []
     head = phrase(f"cli.analysis.large{where}", total=number(count), limit=limit, count=count)
     rows = [
         (size(one.bytes), harmless(one.name or one.key), f"({one.entity}, {one.key})")
@@ -168,9 +168,9 @@ def fields(found: Survey) -> list[str]:
         ]
         unused = sum(1 for one in mine if not one.filled)
         rest = len(mine) - SHOWN_FIELDS
-        said = [phrase("cli.errors.more_places", count=rest)] * (rest > 0)
-        said += [phrase("cli.analysis.unused", unused=unused)] * (unused > 0)
-        more += [phrase("cli.analysis.fields", entity=entity, count=len(mine), said=", ".join(said))] * bool(said)
+        parts = [phrase("cli.errors.more_places", count=rest)] * (rest > 0)
+        parts += [phrase("cli.analysis.unused", unused=unused)] * (unused > 0)
+        more += [phrase("cli.analysis.fields", entity=entity, count=len(mine), said=", ".join(parts))] * bool(parts)
     return [
         *table(rows, left=(0, 1, 2)),
         *(wrapped(f"… {one}", "  ") for one in more),
@@ -196,19 +196,19 @@ def portal(found: Survey) -> list[str]:
     """What the portal is: modules, scopes, people, pipelines."""
     looked = [one.entity for one in found.forecast.entities]
     granted = phrase("cli.analysis.not_told") if found.scopes is None else ", ".join(found.scopes)
-    told = [phrase("cli.analysis.movable", names=", ".join(looked) or say("gate.nothing"))]
+    lines = [phrase("cli.analysis.movable", names=", ".join(looked) or say("gate.nothing"))]
     if found.skipped:
-        told.append(phrase("cli.analysis.cannot", names=", ".join(found.skipped)))
-    told.append(phrase("cli.analysis.scopes", granted=granted))
-    told.append(phrase("cli.analysis.webhooks", count=found.webhooks, owner=OWNERS[found.admin]))
+        lines.append(phrase("cli.analysis.cannot", names=", ".join(found.skipped)))
+    lines.append(phrase("cli.analysis.scopes", granted=granted))
+    lines.append(phrase("cli.analysis.webhooks", count=found.webhooks, owner=OWNERS[found.admin]))
     if found.seats:
-        told.append(phrase("cli.analysis.seats", count=counted(found.seats)))
+        lines.append(phrase("cli.analysis.seats", count=counted(found.seats)))
     if found.pipelines:
         kinds = dict.fromkeys(one.entity_type for one in found.pipelines)
         of = [(kind, [one.name for one in found.pipelines if one.entity_type == kind]) for kind in kinds]
         listed = "; ".join(f"{kind_of_items(kind)}: {', '.join(names)}" for kind, names in of)
-        told.append(phrase("cli.analysis.pipelines", count=len(found.pipelines), listed=listed))
-    return [*(wrapped(harmless(one), "  ") for one in told), ""]
+        lines.append(phrase("cli.analysis.pipelines", count=len(found.pipelines), listed=listed))
+    return [*(wrapped(harmless(one), "  ") for one in lines), ""]
 
 
 def kind_of_items(number_of_type: str) -> str:
@@ -219,13 +219,13 @@ def kind_of_items(number_of_type: str) -> str:
 
 def missing(found: Survey) -> list[str]:
     """What is not migrated, and warnings."""
-    told = [f"{counted(one.count)} {one.stream}: {spoken(one.reason)}" for one in found.impossible]
-    told = [wrapped(harmless(f"- {one}"), "  ") for one in told]
+    lines = [f"{counted(one.count)} {one.stream}: {spoken(one.reason)}" for one in found.impossible]
+    lines = [wrapped(harmless(f"- {one}"), "  ") for one in lines]
     if found.unread_people:
-        told.append(phrase("cli.analysis.private", count=counted(found.unread_people)))
+        lines.append(phrase("cli.analysis.private", count=counted(found.unread_people)))
     notes = [*(f"{entity}: {spoken(why)}" for entity, why in found.skipped.items()), *map(spoken, found.warnings)]
-    head = [phrase("cli.analysis.impossible")] if told else []
-    return [*head, *told, *(wrapped(harmless(f"! {one}"), "  ") for one in dict.fromkeys(notes)), ""]
+    head = [phrase("cli.analysis.impossible")] if lines else []
+    return [*head, *lines, *(wrapped(harmless(f"! {one}"), "  ") for one in dict.fromkeys(notes)), ""]
 
 
 def basis(found: Survey) -> list[str]:
@@ -263,8 +263,10 @@ def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
 def error_line(one: Compared) -> str:
     """How near the forecast of a whole run was."""
     way = phrase("cli.analysis.too_long") if one.error > 0 else phrase("cli.analysis.too_short")
-    said = phrase("cli.analysis.as_forecast") if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
-    return phrase("cli.analysis.compared", forecast=shown_time(one.foretold_s), took=shown_time(one.took_s), said=said)
+    difference = phrase("cli.analysis.as_forecast") if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
+    return phrase(
+        "cli.analysis.compared", forecast=shown_time(one.foretold_s), took=shown_time(one.took_s), said=difference
+    )
 
 
 # ---------------------------------------------------------------- words and columns
@@ -298,14 +300,14 @@ def table(rows: Sequence[Sequence[str]], left: Iterable[int] = (0,)) -> list[str
     """Columns as wide as they need, cut at the edge of a small terminal."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     lefts = set(left)
-    told = [
+    lines = [
         "  ".join(
             cell.ljust(width) if place in lefts else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]
-    return [line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…" for line in told]
+    return [line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…" for line in lines]
 
 
 def wrapped(text: str, indent: str) -> str:

@@ -57,20 +57,22 @@ def check(
     )
 
 
-def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, as_json: bool) -> None:
+def _tell(session: Session, file: Path, act: Callable[[], Made], heading: str, *, as_json: bool) -> None:
     try:
         made = act()
     except Stop as stop:
         if as_json:
-            told = {"file": str(file), "holds": False, "exit_code": stop.exit_code, "code": stop.code}
-            typer.echo(session.redact(json.dumps({**told, "message": str(stop)}, ensure_ascii=False)))
+            failure = {"file": str(file), "holds": False, "exit_code": stop.exit_code, "code": stop.code}
+            typer.echo(session.redact(json.dumps({**failure, "message": str(stop)}, ensure_ascii=False)))
         raise
     if as_json:
         typer.echo(json.dumps({"file": str(file), "holds": True, "exit_code": 0, **as_told(made)}, ensure_ascii=False))
         return
     sums = totals(made)
     typer.echo(
-        phrase("cli.certificate.about", said=said, run=made.head.run, source=made.head.source, target=made.head.target)
+        phrase(
+            "cli.certificate.about", said=heading, run=made.head.run, source=made.head.source, target=made.head.target
+        )
     )
     classes = ", ".join(f"{sums[name]:,} {phrase(f'cli.certificate.class.{name}')}" for name in CLASSES)
     typer.echo("  " + phrase("cli.certificate.ids", total=f"{sum(sums.values()):,}", classes=classes))

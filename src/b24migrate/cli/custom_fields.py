@@ -66,8 +66,8 @@ def diff(
             except Permanent as error:
                 unread[one.name] = session.redact(str(error))
     if as_json:
-        told = {"fields": [line._asdict() for line in found], "unread": unread}
-        typer.echo(session.redact(json.dumps(told, ensure_ascii=False)))
+        output = {"fields": [line._asdict() for line in found], "unread": unread}
+        typer.echo(session.redact(json.dumps(output, ensure_ascii=False)))
     else:
         print_diff(found, unread)
 
@@ -105,8 +105,8 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     with looking(context.obj) as app:
         rows = field_map.field_lines(app.context)
     csv_tables.write_csv(file, field_map.COLUMNS, rows)
-    told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
-    typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))
+    output = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
+    typer.echo(output if as_json else phrase("cli.fields.written", count=len(rows), file=file))
 
 
 @custom_fields.command("load")
@@ -118,5 +118,5 @@ def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
 
     with looking(context.obj) as app:
         changed = field_map.load(app.context, csv_tables.read_lines(file, "custom-fields export"))
-    told = json.dumps({"changed": changed})
-    typer.echo(told if as_json else phrase("cli.fields.changed", count=changed))
+    output = json.dumps({"changed": changed})
+    typer.echo(output if as_json else phrase("cli.fields.changed", count=changed))

@@ -179,5 +179,5 @@ def _ready(child: subprocess.Popen[str]) -> SimPortal:
     if not line:
         _, complaint = child.communicate()
         raise Halted(say("cli.demo.portal", why=complaint.strip()[-300:]), hint=say("cli.demo.numbers"))
-    said = json.loads(line)
-    return SimPortal(said["url"], tuple(hook["url"] for hook in said["webhooks"]))
+    values = json.loads(line)
+    return SimPortal(values["url"], tuple(hook["url"] for hook in values["webhooks"]))

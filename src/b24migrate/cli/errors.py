@@ -47,9 +47,9 @@ def errors(
         name = stream_name(stream, app.context.streams) if stream else ""
         found, chained = list_causes(app.context, name), chains(app.context, name)
     if as_json:
-        told: dict[str, Json] = {"errors": [cause.to_json() for cause in found]}
-        told |= {"chains": [chain.to_json() for chain in chained.chains], "chains_complete": chained.complete}
-        text = json.dumps(told, ensure_ascii=False)
+        output: dict[str, Json] = {"errors": [cause.to_json() for cause in found]}
+        output |= {"chains": [chain.to_json() for chain in chained.chains], "chains_complete": chained.complete}
+        text = json.dumps(output, ensure_ascii=False)
         typer.echo(harmless_json(mask_email(session.redact(text))))
         return
     print_groups(group_causes(found), console(), lambda text: harmless(mask_email(session.redact(text))), chained)
@@ -67,8 +67,8 @@ def explain(code: str, *, as_json: bool) -> None:
     if page is UNKNOWN and code.upper() != UNKNOWN.code:
         raise unknown_name(code, say("cli.names.code"), list(PAGES), hint=say("cli.errors.known"))
     if as_json:
-        told = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.retried, "page": link(page)}
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        output = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.retried, "page": link(page)}
+        typer.echo(json.dumps(output, ensure_ascii=False))
     else:
         print_page(page, console())
 
@@ -102,11 +102,11 @@ def verdict(groups: Sequence[Group]) -> str:
 
     failed = [group for group in groups if not group.waits]
     waiting = sum(group.count for group in groups if group.waits)
-    said = phrase("cli.errors.none")
+    text = phrase("cli.errors.none")
     if failed:
         total = sum(group.count for group in failed)
-        said = phrase("cli.errors.total", total=number(total), count=len(failed))
-    return phrase("cli.errors.waiting", said=said, count=number(waiting)) if waiting else said
+        text = phrase("cli.errors.total", total=number(total), count=len(failed))
+    return phrase("cli.errors.waiting", said=text, count=number(waiting)) if waiting else text
 
 
 def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None = None) -> None:
@@ -125,14 +125,14 @@ def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None
     title = "" if group.page is UNKNOWN else f": {escape(spoken(group.page.title))}"
     out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{code}[/]{title}{again}")
     example = phrase("cli.errors.example", place=first.place, id=first.example, message=first.message)
-    told = [("where", where(group)), ("example", clean(example if first.example else spoken(first.message)))]
+    lines = [("where", where(group)), ("example", clean(example if first.example else spoken(first.message)))]
     if chained is not None and chained.chains and group.code == CODE and not group.waits:
-        told += [("first", line) for line in first_lines(chained, clean)]
-    told += [("fix", fix) for fix in group.fixes]
+        lines += [("first", line) for line in first_lines(chained, clean)]
+    lines += [("fix", fix) for fix in group.fixes]
     labels = {name: phrase(f"cli.errors.label.{name}") for name in ("where", "example", "first", "fix")}
     width = max(map(len, labels.values())) + 2
     before = ""
-    for name, text in told:
+    for name, text in lines:
         label = "" if name == before else labels[name]
         shown = text if name == "fix" else shortened(text)
         wrapped(out, shown, indent=INDENT, first=label.ljust(width), style="dim" if name == "example" else "")
@@ -142,13 +142,13 @@ def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None
 def first_lines(chained: Chains, clean: Clean) -> list[str]:
     """How many failures follow from how few records, and which these are."""
     shown = chained.chains[:CHAINS]
-    told = [follow_line(chained)]
-    told += [
+    lines = [follow_line(chained)]
+    lines += [
         clean(phrase("cli.errors.chain", count=one.records, place=one.stream, id=one.id, message=one.message))
         for one in shown
     ]
     left = len(chained.chains) - len(shown)
-    return [*told, phrase("cli.errors.more_chains", count=left)] if left else told
+    return [*lines, phrase("cli.errors.more_chains", count=left)] if left else lines
 
 
 def follow_line(chained: Chains) -> str:

@@ -54,8 +54,8 @@ def print_hits(found: Hits, out: Console, clean: Callable[[str], str]) -> None:
         line.truncate(out.width, overflow="ellipsis")
         out.print(line, soft_wrap=True)
     more = f" {phrase('cli.find.more', next=found.next)}" if found.next else ""
-    said = phrase("cli.find.found", count=number(len(rows)), searched=number(found.looked_at)) + more
-    wrapped(out, said if rows or more else phrase("cli.find.nothing", count=number(found.looked_at)), style="bold")
+    text = phrase("cli.find.found", count=number(len(rows)), searched=number(found.looked_at)) + more
+    wrapped(out, text if rows or more else phrase("cli.find.nothing", count=number(found.looked_at)), style="bold")
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

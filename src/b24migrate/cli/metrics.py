@@ -29,8 +29,8 @@ def metrics(
         found = figures(app.context)
     written = text(lambda: found)
     if as_json:
-        told = [{"name": name, "labels": labels, "value": value} for name, labels, value in found]
-        written = f"{json.dumps({'metrics': told}, ensure_ascii=False)}\n"
+        output = [{"name": name, "labels": labels, "value": value} for name, labels, value in found]
+        written = f"{json.dumps({'metrics': output}, ensure_ascii=False)}\n"
     if out is None:
         typer.echo(written, nl=False)
         return

@@ -24,8 +24,8 @@ def places(context: typer.Context, as_json: AsJson = False) -> None:
         rows = [row.values for row in app.context.store.rows(UNRESOLVED)]
     if as_json:
         names = {"Stream": "stream", "SourceId": "id", "Place": "place", "What": "what"}
-        told = [{names[name]: row[name] for name in names} for row in rows]
-        typer.echo(session.redact(json.dumps({"places": told}, ensure_ascii=False)))
+        output = [{names[name]: row[name] for name in names} for row in rows]
+        typer.echo(session.redact(json.dumps({"places": output}, ensure_ascii=False)))
         return
     if not rows:
         typer.echo(phrase("cli.places.none"))

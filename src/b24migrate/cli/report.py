@@ -34,8 +34,8 @@ def report(
     with looking(session, portals=True) as app:  # their names are in it, and their secrets must be known to be left out
         made = make_report(app, Request(out, terminal.language(), session.redact, force))
     if as_json:
-        told = {"file": str(out / PAGE), "standing": made.standing, "verdict": made.verdict, "root": made.root}
-        typer.echo(json.dumps({**told, "tables": made.rows}, ensure_ascii=False))
+        output = {"file": str(out / PAGE), "standing": made.standing, "verdict": made.verdict, "root": made.root}
+        typer.echo(json.dumps({**output, "tables": made.rows}, ensure_ascii=False))
         return
     typer.echo(made.verdict)
     typer.echo(phrase("cli.report.written", page=out / PAGE, count=len(made.rows)))

@@ -42,8 +42,8 @@ def retry(
         renewed = requeue.requeue(app.context, names or [one.name for one in app.catalog.entities], code)
         if not as_json:
             parts = {"record": renewed.records, "file": renewed.files, "other part": renewed.parts}
-            said = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)
-            typer.echo(phrase("cli.retry.queued", said=said) if renewed else phrase("cli.retry.nothing"))
+            counts = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)
+            typer.echo(phrase("cli.retry.queued", said=counts) if renewed else phrase("cli.retry.nothing"))
         return requeue.run_requeued(app.runner, renewed, tick) if renewed else None
 
     raise typer.Exit(conduct(session, act, as_json=as_json))

@@ -63,12 +63,12 @@ def conduct(
         if as_json:
             _print_json(status, code, session.redact(exit_codes.whole(stop)))
         raise
-    code, said = (ended.exit_code, ended.message) if ended else (exit_codes.CLEAN, "")
-    said = session.redact(said)
+    code, message = (ended.exit_code, ended.message) if ended else (exit_codes.CLEAN, "")
+    message = session.redact(message)
     if as_json:
-        _print_json(status, code, said)
+        _print_json(status, code, message)
     else:
-        print_summary(status, code, said, chain)
+        print_summary(status, code, message, chain)
         if forecast:
             typer.echo(forecast)
     return code

@@ -66,7 +66,7 @@ def show_dashboard(
     context = Context(config=session.config, environ=session.environ, hosts=hosts, sessions=sessions)
     try:
         with context.app():
-            pass  # a mistake in the configuration is said here, not on a page
+            pass  # a mistake in the configuration is reported here, not on a page
         with interruptible():
             _listen(context, port, show=show, kept=kept)
     except KeyboardInterrupt:

@@ -107,8 +107,8 @@ def _facts(found: RecordView) -> Iterable[str]:
         yield found.aside.reason
     if found.status:
         key = "cli.show.status_tries" if found.attempts else "cli.show.status"
-        told = phrase(key, status=found.status, attempts=found.attempts, run=found.run)
-        yield phrase("cli.show.pulled", status=told) if found.pulled_through else told
+        status = phrase(key, status=found.status, attempts=found.attempts, run=found.run)
+        yield phrase("cli.show.pulled", status=status) if found.pulled_through else status
     if found.link:
         yield phrase(
             "cli.show.link",

@@ -42,17 +42,17 @@ def copy(
     except (Stop, KeyboardInterrupt) as stop:
         if as_json:
             code = stop.exit_code if isinstance(stop, Stop) else exit_codes.INCOMPLETE
-            told = {"equal": False, "exit_code": code, "message": session.redact(exit_codes.whole(stop))}
-            typer.echo(json.dumps(told, ensure_ascii=False))
+            output = {"equal": False, "exit_code": code, "message": session.redact(exit_codes.whole(stop))}
+            typer.echo(json.dumps(output, ensure_ascii=False))
         raise
-    code, said = verdict(moved)
+    code, text = verdict(moved)
     if as_json:
         lines = [line._asdict() for line in moved.lines]
-        told = {"from": moved.origin, "to": moved.to, "equal": moved.equal, "lines": lines}
-        typer.echo(json.dumps({**told, "exit_code": code, "message": said}, ensure_ascii=False))
+        output = {"from": moved.origin, "to": moved.to, "equal": moved.equal, "lines": lines}
+        typer.echo(json.dumps({**output, "exit_code": code, "message": text}, ensure_ascii=False))
     else:
         print_moved(moved)
-        typer.echo(said)
+        typer.echo(text)
     raise typer.Exit(code)
 
 
@@ -82,4 +82,4 @@ def print_moved(moved: Moved) -> None:
 
 
 def _silent(_: str) -> None:
-    """Beside JSON nothing is said."""
+    """Nothing with `--json`."""

@@ -102,8 +102,8 @@ def print_checks(found: Diagnosis) -> None:
     out = console()
     for check in found.checks:
         mark, colour = CHECK_MARKS[check.level]
-        told = Text.assemble((f"{harmless(check.name)}: ", "bold"), harmless(check.message))
-        wrapped(out, told, first=f"{mark} ", style=colour)
+        text = Text.assemble((f"{harmless(check.name)}: ", "bold"), harmless(check.message))
+        wrapped(out, text, first=f"{mark} ", style=colour)
         if check.fix and not check.ok:
             wrapped(out, harmless(check.fix), indent="    ", first="→ ")
     if found.exit_code:

@@ -1,4 +1,4 @@
-"""`undo`: takes imports back, after having said what it would do."""
+"""`undo`: deletes imported records from the target, after a dry run."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def undo(
             )
     except Stop as stop:
         if as_json:
-            told = {"done": False, "exit_code": stop.exit_code, "message": session.redact(exit_codes.whole(stop))}
-            typer.echo(json.dumps(told, ensure_ascii=False))
+            output = {"done": False, "exit_code": stop.exit_code, "message": session.redact(exit_codes.whole(stop))}
+            typer.echo(json.dumps(output, ensure_ascii=False))
         raise
     raise typer.Exit(code)
 
@@ -79,11 +79,11 @@ def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
         if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             return UNASKED
         try:
-            said = typer.prompt(phrase("cli.undo.confirm", word=WORD), default="", show_default=False)
+            answer = typer.prompt(phrase("cli.undo.confirm", word=WORD), default="", show_default=False)
         except typer.Abort:  # Ctrl-C and Ctrl-D are answers, too
             typer.echo()
             return REFUSED
-        return "" if str(said).strip() == WORD else REFUSED
+        return "" if str(answer).strip() == WORD else REFUSED
 
     return ask
 
@@ -170,20 +170,20 @@ class Undoing:
         return say("cli.undo.except", kept=kept)
 
     def _end(
-        self, scope: Scope, told: DryRun, code: int, message: str, *, done: bool = False, shown: bool = False
+        self, scope: Scope, dry_run: DryRun, code: int, message: str, *, done: bool = False, shown: bool = False
     ) -> int:
         if self._as_json:
-            typer.echo(self._redact(json.dumps(self._json(scope, told, code, message, done), ensure_ascii=False)))
+            typer.echo(self._redact(json.dumps(self._json(scope, dry_run, code, message, done), ensure_ascii=False)))
             return code
         if not shown:
-            self._show(scope, told, done=done)
+            self._show(scope, dry_run, done=done)
         typer.echo(message)
         return code
 
-    def _json(self, scope: Scope, told: DryRun, code: int, message: str, done: bool) -> dict[str, Json]:
+    def _json(self, scope: Scope, dry_run: DryRun, code: int, message: str, done: bool) -> dict[str, Json]:
         from b24migrate.engine.undo import count_dependants, count_leftovers
 
-        tallies = list(told.tallies.values())
+        tallies = list(dry_run.tallies.values())
         return {
             "done": done,
             "run": scope.window.run if scope.window else "",
@@ -194,12 +194,12 @@ class Undoing:
             "message": message,
         }
 
-    def _show(self, scope: Scope, told: DryRun, *, done: bool = False) -> None:
+    def _show(self, scope: Scope, dry_run: DryRun, *, done: bool = False) -> None:
         from b24migrate.engine.undo import count_dependants, count_leftovers
 
         if self._as_json:
             return
-        tallies = list(told.tallies.values())
+        tallies = list(dry_run.tallies.values())
         left = count_leftovers(self._context, scope, tallies)
         print_undo(tallies, count_dependants(self._context, scope), left, self._redact, done=done)
 

@@ -31,8 +31,8 @@ def export(
     with looking(context.obj) as app:
         rows = list(user_map.list_people(app.context))
     csv_tables.write_csv(file, user_map.COLUMNS, rows)
-    told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
-    typer.echo(told if as_json else phrase("cli.users.written", count=len(rows), file=file))
+    output = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
+    typer.echo(output if as_json else phrase("cli.users.written", count=len(rows), file=file))
 
 
 @users.command("load")
@@ -46,5 +46,5 @@ def load(
 
     with looking(context.obj) as app:
         linked = user_map.load(app.context, csv_tables.read_lines(file, "users export"))
-    told = json.dumps({"linked": linked})
-    typer.echo(told if as_json else phrase("cli.users.linked", linked=linked))
+    output = json.dumps({"linked": linked})
+    typer.echo(output if as_json else phrase("cli.users.linked", linked=linked))

@@ -14,14 +14,14 @@ from b24migrate.web.actions import LastAction, read_action, write_action
 
 
 def main(place: Path, arguments: list[str]) -> int:
-    said: dict[str, str] = {}
+    reason: dict[str, str] = {}
 
     def hear(error: MigrationError, redact: Callable[[str], str]) -> None:
-        said.update(message=redact(error.message), hint=redact(error.hint), code=error.code)
+        reason.update(message=redact(error.message), hint=redact(error.hint), code=error.code)
 
     code = cli.execute(arguments, hear=hear)
     begun = read_action(place) or LastAction(arguments[0], "")
-    write_action(place, replace(begun, exit_code=code, **said))
+    write_action(place, replace(begun, exit_code=code, **reason))
     return code
 
 

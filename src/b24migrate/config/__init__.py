@@ -40,10 +40,10 @@ def debug_wanted() -> bool:
 def dashboard_token() -> str:
     """The token of a dashboard that runs as a function: B24MIGRATE_DASHBOARD_TOKEN, a token or a reference to it; empty
     if not set. Raises BadConfiguration."""
-    said = os.environ.get(DASHBOARD_TOKEN, "").strip()
+    value = os.environ.get(DASHBOARD_TOKEN, "").strip()
     vault = Vault(os.environ.get("B24MIGRATE_KEY_VAULT", "").strip())
     try:
-        return resolve(said, folder=Path.cwd(), environ=os.environ, vault=vault)
+        return resolve(value, folder=Path.cwd(), environ=os.environ, vault=vault)
     except ValueError as error:
         raise BadConfiguration(
             say("settings.complaint", key=DASHBOARD_TOKEN, what=reason(error)), code="CONFIGURATION"

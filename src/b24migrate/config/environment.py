@@ -26,10 +26,10 @@ LISTS = (
 REFERENCE = re.compile(r"env:(\w+)")
 
 
-def variables(environ: Mapping[str, str], said: Mapping[str, Json]) -> Iterator[tuple[KeyPath, Json, str]]:
+def variables(environ: Mapping[str, str], settings: Mapping[str, Json]) -> Iterator[tuple[KeyPath, Json, str]]:
     """Key, value and name of every variable that sets something. A variable that resembles a setting is an error,
     unless the file refers to it by `env:`."""
-    referred = set(REFERENCE.findall(json.dumps(said, default=str)))
+    referred = set(REFERENCE.findall(json.dumps(settings, default=str)))
     flat = {"_".join(key).upper(): key for key in known_keys()}
     for name in sorted(environ):
         if not name.startswith(PREFIX) or name in referred:

@@ -44,15 +44,15 @@ def load(
     environ = os.environ if environ is None else environ
     places = Places()
     file = path or Path(DEFAULT_FILE)
-    said = _file(file, places, needed=path is not None)
-    for key, value, variable in variables(environ, said):
+    read = _file(file, places, needed=path is not None)
+    for key, value, variable in variables(environ, read):
         places.of_variable(key, variable)
-        _put(said, key, value)
+        _put(read, key, value)
     places.of_option(overrides)
     for table, values in overrides.items():
         for name, value in values.items():
-            _put(said, (table, name), value)
-    if not places.file and not said.get("source"):
+            _put(read, (table, name), value)
+    if not places.file and not read.get("source"):
         raise BadConfiguration(
             say("settings.no_file_here", file=DEFAULT_FILE),
             code="CONFIGURATION",
@@ -61,31 +61,31 @@ def load(
     known = catalog()
     folder = file.absolute().parent
     lookup = partial(resolve, folder=folder, environ=environ)
-    lookup = partial(lookup, vault=Vault(_key_vault(said, places, lookup)))
+    lookup = partial(lookup, vault=Vault(_key_vault(read, places, lookup)))
     if not portals:
-        _leave_out_webhooks(said, lookup)
-    kept_in = (file if places.file else None, *_secret_files(said, folder), folder / DOTENV)
-    said = _resolved(said, places, lookup)
-    messages.check(said, known, places)
-    settings = _checked(_validated(said, places), places, folder)
+        _leave_out_webhooks(read, lookup)
+    kept_in = (file if places.file else None, *_secret_files(read, folder), folder / DOTENV)
+    read = _resolved(read, places, lookup)
+    messages.check(read, known, places)
+    settings = _checked(_validated(read, places), places, folder)
     settings.note_files(path for path in kept_in if path is not None)
     return settings
 
 
-def _secret_files(said: Json, folder: Path) -> Iterator[Path]:
-    if isinstance(said, str):
-        path = file_of(said, folder)
+def _secret_files(values: Json, folder: Path) -> Iterator[Path]:
+    if isinstance(values, str):
+        path = file_of(values, folder)
         if path is not None:
             yield path
-    elif isinstance(said, (dict, list)):
-        for one in said.values() if isinstance(said, dict) else said:
+    elif isinstance(values, (dict, list)):
+        for one in values.values() if isinstance(values, dict) else values:
             yield from _secret_files(one, folder)
 
 
 def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
     try:
         text = path.read_text("utf-8-sig")
-        said = tomllib.loads(text)
+        values = tomllib.loads(text)
     except FileNotFoundError:
         if not needed:
             return {}
@@ -111,7 +111,7 @@ def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
             hint=say("settings.not_toml_fix"),
         ) from None
     places.of_file(path, text)
-    return said
+    return values
 
 
 def _words(error: tomllib.TOMLDecodeError) -> str:
@@ -123,18 +123,18 @@ def _words(error: tomllib.TOMLDecodeError) -> str:
     return say("settings.toml_mistake_at", place=place[0]) if place else say("settings.toml_mistake")
 
 
-def _put(said: dict[str, Json], key: KeyPath, value: Json) -> None:
+def _put(values: dict[str, Json], key: KeyPath, value: Json) -> None:
     for name in key[:-1]:
-        inner = said.setdefault(name, {})
+        inner = values.setdefault(name, {})
         if not isinstance(inner, dict):
             return  # the validator complains about it
-        said = inner
-    said[key[-1]] = value
+        values = inner
+    values[key[-1]] = value
 
 
-def _key_vault(said: dict[str, Json], places: Places, lookup: Callable[[str], str]) -> str:
+def _key_vault(values: dict[str, Json], places: Places, lookup: Callable[[str], str]) -> str:
     """Known before the other settings are, since it tells their values."""
-    table = said.get("azure")
+    table = values.get("azure")
     text = table.get("key_vault") if isinstance(table, dict) else ""
     if not text or not isinstance(text, str):
         return ""  # the validator complains about anything but a text
@@ -149,7 +149,7 @@ def _key_vault(said: dict[str, Json], places: Places, lookup: Callable[[str], st
 
 
 def _resolved(
-    said: dict[str, Json], places: Places, lookup: Callable[[str], str], above: KeyPath = ()
+    values: dict[str, Json], places: Places, lookup: Callable[[str], str], above: KeyPath = ()
 ) -> dict[str, Json]:
     def one(value: Json, key: KeyPath) -> Json:
         if isinstance(value, dict):
@@ -163,13 +163,13 @@ def _resolved(
         except ValueError as error:
             raise complain(places, key, reason(error)) from None
 
-    return {name: one(value, (*above, name)) for name, value in said.items()}
+    return {name: one(value, (*above, name)) for name, value in values.items()}
 
 
-def _leave_out_webhooks(said: dict[str, Json], lookup: Callable[[str], str]) -> None:
+def _leave_out_webhooks(values: dict[str, Json], lookup: Callable[[str], str]) -> None:
     """Puts an address that leads nowhere in the place of each that cannot be had."""
     for name in ("source", "target"):
-        table = said.get(name)
+        table = values.get(name)
         if not isinstance(table, dict) or not isinstance(table.get("webhook"), str):
             continue
         try:
@@ -178,7 +178,7 @@ def _leave_out_webhooks(said: dict[str, Json], lookup: Callable[[str], str]) -> 
                 lookup(str(one))
         except ValueError:
             rest = {key: value for key, value in table.items() if key not in ("more_webhooks", "application")}
-            said[name] = {**rest, "webhook": f"https://{NOWHERE.format(name)}/rest/1/absent/"}
+            values[name] = {**rest, "webhook": f"https://{NOWHERE.format(name)}/rest/1/absent/"}
 
 
 def _of_application(table: Mapping[str, Json]) -> Iterable[Json]:
@@ -186,9 +186,9 @@ def _of_application(table: Mapping[str, Json]) -> Iterable[Json]:
     return inner.values() if isinstance(inner, dict) else ()
 
 
-def _validated(said: dict[str, Json], places: Places) -> Settings:
+def _validated(values: dict[str, Json], places: Places) -> Settings:
     try:
-        return Settings.model_validate(said)
+        return Settings.model_validate(values)
     except ValidationError as error:
         found = error.errors(include_url=False)
     first = min(found, key=lambda one: one["type"] != "extra_forbidden")
@@ -201,9 +201,11 @@ def _validated(said: dict[str, Json], places: Places) -> Settings:
 def _fields(table: KeyPath) -> list[str]:
     model: type[Table] = Settings
     for name in table:
-        said = model.model_fields[name].annotation
+        annotation = model.model_fields[name].annotation
         # a table that may be left out is `Table | None`
-        model = next(one for one in (get_args(said) or (said,)) if isinstance(one, type) and issubclass(one, Table))
+        model = next(
+            one for one in (get_args(annotation) or (annotation,)) if isinstance(one, type) and issubclass(one, Table)
+        )
     return list(model.model_fields)
 
 
@@ -273,25 +275,29 @@ WANTED = {
 
 def check(target: TargetSettings, places: Places) -> None:
     """Raises BadConfiguration."""
-    said = target.application
-    if said is None:
+    application = target.application
+    if application is None:
         return
     if target.kind != "rest":
         raise complain(places, TABLE, say("settings.only_rest"))
-    if not CLIENT_ID.fullmatch(said.client_id):
+    if not CLIENT_ID.fullmatch(application.client_id):
         like = "local.65f1c0de5a1e42.12345678"
         what = say("settings.no_client_id", like=like)
         raise complain(places, (*TABLE, "client_id"), what)
-    for name, value in _secrets(said).items():
+    for name, value in _secrets(application).items():
         if not SECRET.fullmatch(value):
             raise complain(places, (*TABLE, name), WANTED[name])
-    if not _may_be_asked(said.token_url, allow_http=target.allow_http):
+    if not _may_be_asked(application.token_url, allow_http=target.allow_http):
         raise complain(places, (*TABLE, "token_url"), say("settings.no_token_url", like=TOKEN_URL))
 
 
-def _secrets(said: ApplicationSettings) -> dict[str, str]:
-    access = {"access_token": said.access_token.reveal()} if said.access_token.reveal() else {}
-    return {"client_secret": said.client_secret.reveal(), "refresh_token": said.refresh_token.reveal(), **access}
+def _secrets(application: ApplicationSettings) -> dict[str, str]:
+    access = {"access_token": application.access_token.reveal()} if application.access_token.reveal() else {}
+    return {
+        "client_secret": application.client_secret.reveal(),
+        "refresh_token": application.refresh_token.reveal(),
+        **access,
+    }
 
 
 def _may_be_asked(url: str, *, allow_http: bool) -> bool:

@@ -46,26 +46,26 @@ def closest(word: str, known: Iterable[str]) -> str:
 def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
     """What one validation error means, without the validator's words."""
     context = error.get("ctx", {})
-    said = shown(error.get("input"), key)
+    value = shown(error.get("input"), key)
     match error["type"]:
         case "missing":
             return say("settings.needed")
         case "value_error":
             return reason(context["error"])
         case "greater_than_equal":
-            return say("settings.least", said=said, limit=context["ge"])
+            return say("settings.least", said=value, limit=context["ge"])
         case "less_than_equal":
-            return say("settings.most", said=said, limit=context["le"])
+            return say("settings.most", said=value, limit=context["le"])
         case "literal_error" | "enum":
             return say("settings.one_of", names=_quoted(context["expected"]))
         case kind:
-            return say("settings.wrong", said=said, kind=_expected(kind, error.get("input")))
+            return say("settings.wrong", said=value, kind=_expected(kind, error.get("input")))
 
 
 def reason(error: Exception) -> str:
     """The message that a ValueError of ours was made with."""
-    said = error.args[0] if error.args else ""
-    return said if isinstance(said, str) else str(error)
+    text = error.args[0] if error.args else ""
+    return text if isinstance(text, str) else str(error)
 
 
 def _expected(kind: str, given: object) -> str:
@@ -116,11 +116,11 @@ def dotted(key: KeyPath) -> str:
 # ---------------------------------------------------------------- names: entities, batch options, fields of a policy
 
 
-def check(said: dict[str, Json], catalog: Catalog, places: Places) -> None:
+def check(settings: dict[str, Json], catalog: Catalog, places: Places) -> None:
     """Spells entity names with `_` and policies as `stream.field`, in place; raises BadConfiguration."""
-    _wanted(said.get("run"), catalog, places)
-    _options(said.get("entities"), catalog, places)
-    _policies(said.get("mapping"), catalog, places)
+    _wanted(settings.get("run"), catalog, places)
+    _options(settings.get("entities"), catalog, places)
+    _policies(settings.get("mapping"), catalog, places)
 
 
 def _wanted(run: Json, catalog: Catalog, places: Places) -> None:

@@ -156,11 +156,11 @@ class EntitySettings(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def gather(cls, said: Any) -> Any:
-        if not isinstance(said, dict):
-            return said
-        batches = {name: value for name, value in said.items() if name.startswith("batch")}
-        return {name: value for name, value in said.items() if name not in batches} | {"batches": batches}
+    def gather(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        batches = {name: value for name, value in values.items() if name.startswith("batch")}
+        return {name: value for name, value in values.items() if name not in batches} | {"batches": batches}
 
 
 class AzureSettings(Table):

@@ -1,4 +1,4 @@
-"""Where a setting was said: the file and the line, or the environment variable."""
+"""Where a setting comes from: the file and the line, or the environment variable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def harmless(text: str) -> bool:
 
 
 class Places:
-    """Knows for each key who said it last."""
+    """The origin of each key: the last one wins."""
 
     def __init__(self) -> None:
         self._said: dict[KeyPath, str] = {}

@@ -152,8 +152,8 @@ def _require_done(reply: Reply) -> None:
     from b24migrate.web.responses import Relayed
 
     if reply.status >= http.USAGE:
-        said = {name: str(reply.body.get(name, "")) for name in ("message", "code", "hint")}
-        raise Relayed(reply.status, said["message"], code=said["code"], hint=said["hint"])
+        problem = {name: str(reply.body.get(name, "")) for name in ("message", "code", "hint")}
+        raise Relayed(reply.status, problem["message"], code=problem["code"], hint=problem["hint"])
 
 
 def _refuse(message: str, hint: str, code: str = "DASHBOARD_OFF") -> func.HttpResponse:

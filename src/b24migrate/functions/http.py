@@ -131,12 +131,12 @@ def retry(keeper: AppCache, body: bytes) -> Reply:
         names = names or _list_retryable(app)
         _refuse_other_entities(app, names)
         renewed = requeue.requeue(app.context, names, wish.code)
-        told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
+        counts = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
-            return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
+            return Reply(OK, {**counts, "message": say("work.nothing_to_retry")})
         wanted = requeue.reopen_plan(app.context, renewed)
         reply = _begin_run(app, wanted.entities, wanted.phases, wanted.test_limit)
-        return Reply(reply.status, {**reply.body, **told})
+        return Reply(reply.status, {**reply.body, **counts})
 
     return _answer(keeper, act, fresh=True)
 
@@ -217,9 +217,9 @@ def _answer(keeper: AppCache, act: Callable[[App], Reply], *, fresh: bool = Fals
             redact = app.settings.redactor.redact
             return _clean(act(app), redact)
     except MigrationError as error:
-        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        problem = {"code": error.code, "message": error.message, "hint": error.hint}
         exit_code = {"exit_code": error.exit_code} if isinstance(error, Stop) else {}
-        return _clean(Reply(_status_of(error), {**told, **exit_code}), redact)
+        return _clean(Reply(_status_of(error), {**problem, **exit_code}), redact)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
         reference = secrets.token_hex(4)
         log_bug(bug, redact, reference=reference)

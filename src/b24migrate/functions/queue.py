@@ -132,10 +132,10 @@ def resume(app: App, run: Run) -> None:
 def read_job_id(body: bytes) -> str | None:
     """The job that a message names; None if it is not our message."""
     try:
-        told = json.loads(body)
+        message = json.loads(body)
     except ValueError:
         return None
-    job_id = told.get("job") if isinstance(told, dict) else None
+    job_id = message.get("job") if isinstance(message, dict) else None
     return job_id if isinstance(job_id, str) and job_id else None
 
 

@@ -28,9 +28,9 @@ def losses(counters: Mapping[str, float], stream: str) -> dict[str, int]:
 def sentences(entity: Entity, counters: Mapping[str, float], places: Mapping[str, int]) -> Iterator[str]:
     """One for each stream that lost anything; `places` of each keep IDs of the source."""
     for stream in entity.streams:
-        said = [say(f"loss.{name}", count=count) for name, count in losses(counters, stream.name).items()]
+        parts = [say(f"loss.{name}", count=count) for name, count in losses(counters, stream.name).items()]
         if kept := places.get(stream.name):
-            said.append(say("loss.places", count=kept))
-        if said:
-            what = join(said)
+            parts.append(say("loss.places", count=kept))
+        if parts:
+            what = join(parts)
             yield what if stream.name == entity.name else say("loss.of_stream", stream=stream.name, what=what)

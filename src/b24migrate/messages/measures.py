@@ -51,8 +51,8 @@ def clock_time(words: Words, at: str, now: str, zone: tzinfo | None = None) -> s
     if not at:
         return "?"
     when, today = (datetime.fromisoformat(one).astimezone(zone) for one in (at, now or at))
-    told = f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
-    return words("status.time.utc", time=told) if zone is UTC else told
+    text = f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
+    return words("status.time.utc", time=text) if zone is UTC else text
 
 
 def _two(words: Words, large: str, small: str, many: int, few: int) -> str:

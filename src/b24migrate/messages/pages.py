@@ -97,10 +97,10 @@ def link(page: Page, language: str = DEFAULT) -> str:
 
 
 def document(language: str = DEFAULT) -> str:
-    said = words(language)
+    texts = words(language)
     head = (
         "<!-- Written by `make errors` from src/b24migrate/messages. Do not edit it here. -->\n"
-        f"# {said('errors.document.title')}\n\n{said('errors.document.about')}\n"
+        f"# {texts('errors.document.title')}\n\n{texts('errors.document.about')}\n"
     )
     return "\n".join([head, *_contents(language), *_chapters(language)])
 
@@ -112,21 +112,21 @@ def _contents(language: str) -> Iterator[str]:
 
 
 def _chapters(language: str) -> Iterator[str]:
-    said = words(language)
+    texts = words(language)
     for chapter in CHAPTERS:
-        yield f"## {said(f'errors.chapter.{chapter}.title')}\n\n{said(f'errors.chapter.{chapter}.about')}\n"
+        yield f"## {texts(f'errors.chapter.{chapter}.title')}\n\n{texts(f'errors.chapter.{chapter}.about')}\n"
         yield from (_section(page, language) for page in _of(chapter))
 
 
 def _section(page: Page, language: str) -> str:
-    said = words(language)
-    title, cause, fix = (said(f"errors.page.{page.code}.{part}") for part in ("title", "cause", "fix"))
+    texts = words(language)
+    title, cause, fix = (texts(f"errors.page.{page.code}.{part}") for part in ("title", "cause", "fix"))
     return (
         f"### {page.code}\n\n"
         f"*{title}*\n\n"
-        f"**{said('errors.document.cause')}** {cause}\n\n"
-        f"**{said('errors.document.fix')}** {fix}\n\n"
-        f"**{said('errors.document.again')}** {said(f'errors.again.{page.again}')}\n"
+        f"**{texts('errors.document.cause')}** {cause}\n\n"
+        f"**{texts('errors.document.fix')}** {fix}\n\n"
+        f"**{texts('errors.document.again')}** {texts(f'errors.again.{page.again}')}\n"
     )
 
 

@@ -99,8 +99,8 @@ def wrapped(out: Console, text: str | Text, *, first: str = "", indent: str = ""
     from rich.text import Text
 
     begins, follows = indent + first, indent + " " * len(first)
-    told = Text(spoken(text), style=style) if isinstance(text, str) else text
-    for number, line in enumerate(told.wrap(out, max(10, out.width - len(begins)))):
+    content = Text(spoken(text), style=style) if isinstance(text, str) else text
+    for number, line in enumerate(content.wrap(out, max(10, out.width - len(begins)))):
         line.rstrip()
         beginning = (begins, "" if isinstance(text, str) else style)
         out.print(Text.assemble(follows if number else beginning, line), soft_wrap=True)

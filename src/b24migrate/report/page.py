@@ -51,17 +51,17 @@ class Texts:
         """For the page, in one line; e-mail addresses are masked there, since a report is handed around."""
         whole = text.text if isinstance(text, Excerpt) else self.redact(str(text))
         beginning, length = whole[:most], text.length if isinstance(text, Excerpt) else len(whole)
-        told = harmless(mask_email(self.redact(beginning)))
-        return self._long(told, length) if length > len(beginning) else told
+        shown = harmless(mask_email(self.redact(beginning)))
+        return self._long(shown, length) if length > len(beginning) else shown
 
     def for_cell(self, text: str) -> str:
         """For a spreadsheet: line breaks stay, and nothing is taken for a formula."""
         if text.isprintable() and len(text) <= LONGEST_CELL:  # nearly all of a million
             return csv_tables.harmless(text)
-        told = "".join(map(_plain, text[:LONGEST_CELL].replace("\r\n", "\n").replace("\r", "\n")))
-        if max(len(told), len(text)) > LONGEST_CELL:
-            told = self._long(told[:LONGEST_CELL], len(text))
-        return csv_tables.harmless(told)
+        shown = "".join(map(_plain, text[:LONGEST_CELL].replace("\r\n", "\n").replace("\r", "\n")))
+        if max(len(shown), len(text)) > LONGEST_CELL:
+            shown = self._long(shown[:LONGEST_CELL], len(text))
+        return csv_tables.harmless(shown)
 
     def _long(self, text: str, length: int) -> str:
         return self._words("report.cut", text=text, length=f"{length:,}")

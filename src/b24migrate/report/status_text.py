@@ -104,7 +104,7 @@ def _few(words: Words, names: Sequence[str]) -> str:
 
 
 def _progress(words: Words, seen: Overview) -> Iterator[str]:
-    told, verdict = seen.progress, seen.now.verdict
+    progress, verdict = seen.progress, seen.now.verdict
     if verdict is Verdict.NO_RUN:
         foretold = seen.forecast_s
         yield (
@@ -115,20 +115,20 @@ def _progress(words: Words, seen: Overview) -> Iterator[str]:
         return
     if verdict in OVER:
         yield words("status.progress.done", time=duration(words, seen.now.spent_s))
-    elif told.left_s is None:
+    elif progress.left_s is None:
         key = "unknown" if verdict in UNDER_WAY else "not_running"
-        yield words(f"status.progress.{key}", percent=percent(words, told.share))
+        yield words(f"status.progress.{key}", percent=percent(words, progress.share))
     else:
-        key = "pace" if told.left_basis == "pace" else "forecast"
-        places = {"percent": percent(words, told.share), "time": about(words, told.left_s)}
-        places |= {"window": duration(words, told.window_s)}
+        key = "pace" if progress.left_basis == "pace" else "forecast"
+        places = {"percent": percent(words, progress.share), "time": about(words, progress.left_s)}
+        places |= {"window": duration(words, progress.window_s)}
         yield words(f"status.progress.{key}", **places)
-    if told.read or told.imported:
+    if progress.read or progress.imported:
         yield _records(words, seen)
 
 
 def _records(words: Words, seen: Overview) -> str:
-    told = seen.progress
-    key = {"source": "records", "forecast": "records_forecast"}.get(told.total_basis, "records_unknown")
-    total = number(told.records or 0)
-    return words(f"status.progress.{key}", read=number(told.read), imported=number(told.imported), total=total)
+    progress = seen.progress
+    key = {"source": "records", "forecast": "records_forecast"}.get(progress.total_basis, "records_unknown")
+    total = number(progress.records or 0)
+    return words(f"status.progress.{key}", read=number(progress.read), imported=number(progress.imported), total=total)

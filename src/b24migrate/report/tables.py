@@ -84,8 +84,8 @@ def foreseen(making: Sources) -> Iterator[Line]:
 
 def fidelity(making: Sources) -> Iterator[Line]:
     for one in making.facts.fidelity.lines if making.facts.fidelity else ():
-        told = (one.entity, one.stream, one.field, one.keeping, one.reason, one.records, one.basis.value)
-        yield Line((*told, "yes" if one.accepted else "no"), (one.keeping,))
+        cells = (one.entity, one.stream, one.field, one.keeping, one.reason, one.records, one.basis.value)
+        yield Line((*cells, "yes" if one.accepted else "no"), (one.keeping,))
 
 
 def unresolved(making: Sources) -> Iterator[Line]:
@@ -100,8 +100,8 @@ def activities(making: Sources) -> Iterator[Line]:
 
 def drift(making: Sources) -> Iterator[Line]:
     for one in rows.inventories(making.context):
-        told = ("yes" if flag else "no" for flag in (one.latest, one.limited))
-        yield Line((*one[:-2], *told), (one.stream,))
+        flags = ("yes" if flag else "no" for flag in (one.latest, one.limited))
+        yield Line((*one[:-2], *flags), (one.stream,))
 
 
 def timing(making: Sources) -> Iterator[Line]:

@@ -343,8 +343,8 @@ def _record(entry: Mapping[str, Any]) -> TargetRecord:
     fields = entry.get("fields")
     if fields != [] and not isinstance(fields, dict):  # PHP writes an empty map as a list
         raise _strange("fields")
-    told = fields or {}
-    return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), told)
+    values = fields or {}
+    return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), values)
 
 
 def _text(entry: Mapping[str, Any], name: str) -> str:

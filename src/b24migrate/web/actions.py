@@ -115,10 +115,10 @@ def open_empty(path: Path) -> Iterator[int]:
 def write_action(path: Path, action: LastAction) -> None:
     """It appears whole. Raises Halted when the disk is full, for one."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    said = {name: getattr(action, name).encode("utf-8", "replace").decode() for name in ("message", "hint", "code")}
+    texts = {name: getattr(action, name).encode("utf-8", "replace").decode() for name in ("message", "hint", "code")}
     try:
         with open_empty(fresh) as file:
-            kept = asdict(action) | said | {MESSAGES: pack([action.message, action.hint])}
+            kept = asdict(action) | texts | {MESSAGES: pack([action.message, action.hint])}
             os.write(file, msgspec.json.encode(kept, enc_hook=plain))
         fresh.replace(path)
     except OSError as error:
@@ -142,7 +142,7 @@ def read_action(path: Path) -> LastAction | None:
 
 
 LEAVING_S = 5.0
-LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
+LAST_WORDS = 2000  # characters of the output of a process that ended without a message
 LAST_BYTES = 64 * 1024  # of its log are read
 WELL_TOLD = (0, 3, 4, 5)  # how a run ended, the front page says
 VANISHED = "ACTION_VANISHED"
@@ -239,10 +239,10 @@ class ProcessStarter:
         try:
             with places.log.open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
-                said = log.read().decode("utf-8", "replace")
+                output = log.read().decode("utf-8", "replace")
         except OSError:
             return ""
-        return self._redact(said)[-LAST_WORDS:].strip()
+        return self._redact(output)[-LAST_WORDS:].strip()
 
 
 @contextmanager

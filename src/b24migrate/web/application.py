@@ -91,8 +91,8 @@ async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
     first: Any = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][1:] if not isinstance(part, int)) or "the body"
-    said = str(first["msg"]).removeprefix("Value error, ")
-    raise Refused(422, "USAGE", "value", where=_plain(where), said=said) from None
+    message = str(first["msg"]).removeprefix("Value error, ")
+    raise Refused(422, "USAGE", "value", where=_plain(where), said=message) from None
 
 
 def _plain(text: str) -> str:

@@ -84,9 +84,9 @@ class Hosts:
         number = _number(peer)
         if number is None or not any(number in one for one in trusted):
             raise Refused(400, "DASHBOARD_FORWARDED", "forwarded")
-        said = last_address(",".join(headers.getlist("x-forwarded-for")))
+        address = last_address(",".join(headers.getlist("x-forwarded-for")))
         https = headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower() == "https"
-        return said or peer, "https" if https else scheme
+        return address or peer, "https" if https else scheme
 
 
 def parse_network(text: str) -> Network:
@@ -100,8 +100,8 @@ def parse_network(text: str) -> Network:
 
 def last_address(forwarded: str) -> str:
     """Of X-Forwarded-For: the last address is the one that the proxy saw; a client can invent those before it."""
-    said = forwarded.rpartition(",")[2].strip()
-    return host_name(f"[{said}]" if said.count(":") > 1 and not said.startswith("[") else said)
+    address = forwarded.rpartition(",")[2].strip()
+    return host_name(f"[{address}]" if address.count(":") > 1 and not address.startswith("[") else address)
 
 
 def host_name(host: str) -> str:
@@ -261,9 +261,9 @@ class Sessions:
         return (session, float(until)) if valid and int(until) > time.time() else ("", 0.0)
 
     def _signed(self, session: str, until_s: int) -> str:
-        said = f"{session}.{until_s}"
-        proof = hmac.new(self._key, f"{said}.{self.token}".encode("utf-8", "replace"), hashlib.sha256)
-        return f"{said}.{proof.hexdigest()}"
+        payload = f"{session}.{until_s}"
+        proof = hmac.new(self._key, f"{payload}.{self.token}".encode("utf-8", "replace"), hashlib.sha256)
+        return f"{payload}.{proof.hexdigest()}"
 
 
 def cookies(header: str) -> dict[str, str]:

@@ -87,8 +87,8 @@ class Guard:
         await shown(scope, _replay(b""), send)
 
     def _language(self, scope: Scope) -> str:
-        said = parse_qs(scope["query_string"][:LONGEST_ADDRESS].decode("latin-1")).get("lang", [""])[0]
-        return chosen_language(Request(scope), said)
+        wanted = parse_qs(scope["query_string"][:LONGEST_ADDRESS].decode("latin-1")).get("lang", [""])[0]
+        return chosen_language(Request(scope), wanted)
 
 
 async def _body(scope: Scope, receive: Receive, patience_s: float) -> bytes:

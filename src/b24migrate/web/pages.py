@@ -39,8 +39,8 @@ class Pages:
     def render(self, request: Request, name: str, answered: int = 200, **facts: Any) -> Response:
         """`name` is the template's, `facts` are its own. These every page has: words, language, languages, page,
         version, static (where its files are), signed_in, bare."""
-        said = request.query_params.get("lang")
-        language = chosen_language(request, said)
+        wanted = request.query_params.get("lang")
+        language = chosen_language(request, wanted)
         every: dict[str, Any] = {
             "words": words(language),
             "language": language,
@@ -55,7 +55,7 @@ class Pages:
         answer = HTMLResponse(text.encode("utf-8", "replace"), answered)
         answer.headers["content-language"] = language
         answer.headers["vary"] = "Accept-Language, Cookie"
-        if said in LANGUAGES:
+        if wanted in LANGUAGES:
             answer.set_cookie(LANGUAGE_COOKIE, language, max_age=YEAR_S, httponly=True, samesite="strict")
         return answer
 
@@ -69,8 +69,8 @@ class Pages:
             query = scope["query_string"].decode("latin-1")
             wanted = quote(path, safe="/") + (f"?{query}" if query else "")
             return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
-        told = {"code": problem.code, "message": problem.message, "hint": problem.hint, "status": answer.status_code}
-        made = self.render(request, "problem.html", answer.status_code, **told)
+        values = {"code": problem.code, "message": problem.message, "hint": problem.hint, "status": answer.status_code}
+        made = self.render(request, "problem.html", answer.status_code, **values)
         made.headers.update({name: value for name, value in answer.headers.items() if name in ("allow", "retry-after")})
         return made
 

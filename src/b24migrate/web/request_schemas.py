@@ -34,30 +34,30 @@ def one_of(*known: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _refuse_number(said: object) -> object:
-    if isinstance(said, str) and "T" not in said.upper():
+def _refuse_number(value: object) -> object:
+    if isinstance(value, str) and "T" not in value.upper():
         raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
-    return said
+    return value
 
 
-def _in_utc(said: datetime | None) -> datetime | None:
+def _in_utc(value: datetime | None) -> datetime | None:
     """Without a zone it is UTC already. At the very ends of time there is no hour to go on to."""
-    if said is None or said.tzinfo is None:
-        return said and said.replace(tzinfo=UTC)
+    if value is None or value.tzinfo is None:
+        return value and value.replace(tzinfo=UTC)
     try:
-        return said.astimezone(UTC)
+        return value.astimezone(UTC)
     except OverflowError:
-        return said.replace(tzinfo=UTC)  # less than a day off, a thousand years from here
+        return value.replace(tzinfo=UTC)  # less than a day off, a thousand years from here
 
 
 def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
     return {"enum": [*([""] if empty else []), *known]}
 
 
-def chosen_language(request: Request, said: str | None = None) -> str:
+def chosen_language(request: Request, wanted: str | None = None) -> str:
     """What the address says, else what was chosen before, else what the browser prefers."""
     cookie = request.cookies.get(LANGUAGE_COOKIE, "")
-    for one in (said, cookie):
+    for one in (wanted, cookie):
         if one in LANGUAGES:
             return one
     return preferred(request.headers.get("accept-language", ""))

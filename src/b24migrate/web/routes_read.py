@@ -120,8 +120,10 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
         running = last is not None and last.what == "analyze" and last.exit_code is None
         with context.app() as app:
             made, found = forecast.load_last(app.context.store), forecast.compare_forecast(app.context.store)
-        told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
-        return Answer(in_language(Analysis(made, tuple(told), running), speaks.language))
+        compared = (
+            ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found
+        )
+        return Answer(in_language(Analysis(made, tuple(compared), running), speaks.language))
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
     def certificate(speaks: Speaks) -> Answer:

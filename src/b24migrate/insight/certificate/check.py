@@ -45,13 +45,13 @@ class _Check:
             if head is None:
                 head = self._head(raw)
                 continue
-            said = self._decode(raw)
-            if said.get("after") != self._chain.after:
+            line = self._decode(raw)
+            if line.get("after") != self._chain.after:
                 raise self._unproven(say("certificate.altered", number=self._number), back=1)
-            if "root" in said:
-                root = self._root(said)
+            if "root" in line:
+                root = self._root(line)
             else:
-                self._check_line(said)
+                self._check_line(line)
                 self._chain.add(raw)
         if head is None:
             raise self._not_a_certificate()
@@ -70,12 +70,12 @@ class _Check:
     def _head(self, raw: bytes) -> Head:
         if not raw.startswith(form.BEGINNING):
             raise self._not_a_certificate()
-        said = self._decode(raw)
-        if said["certificate"] != form.FORMAT:
-            message = say("certificate.other_format", file=self._file, said=said["certificate"])
+        values = self._decode(raw)
+        if values["certificate"] != form.FORMAT:
+            message = say("certificate.other_format", file=self._file, said=values["certificate"])
             hint = say("certificate.other_format_fix", format=form.FORMAT)
             raise BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=hint)
-        head = self._convert(Head, said)
+        head = self._convert(Head, values)
         self._chain.add(raw)
         self._places = {sums.stream: place for place, sums in enumerate(head.streams)}
         self._tallies = {sums.stream: Tally() for sums in head.streams}
@@ -87,17 +87,17 @@ class _Check:
         if not raw.endswith(b"\n"):
             raise self._unproven(say("certificate.line_cut"))
         try:
-            said = msgspec.json.decode(raw)
-            same = isinstance(said, dict) and canonical(said) + b"\n" == raw
+            values = msgspec.json.decode(raw)
+            same = isinstance(values, dict) and canonical(values) + b"\n" == raw
         except (msgspec.DecodeError, UnicodeError):
             raise self._unproven(say("certificate.not_json")) from None
         if not same:
             raise self._unproven(say("certificate.not_canonical"))
-        return dict(said)
+        return dict(values)
 
-    def _check_line(self, said: dict[str, Json]) -> None:
-        is_page = "page" in said
-        line: Any = self._convert(PageLine, said) if is_page else self._convert(Entry, said)
+    def _check_line(self, values: dict[str, Json]) -> None:
+        is_page = "page" in values
+        line: Any = self._convert(PageLine, values) if is_page else self._convert(Entry, values)
         if line.stream not in self._places:
             raise self._unproven(say("certificate.no_stream", stream=line.stream))
         source_id = str(line.page) if is_page else line.id
@@ -112,20 +112,20 @@ class _Check:
             raise self._unproven(f"{line.stream} {line.id}: {lacking}")
         self._tallies[line.stream].add(line)
 
-    def _root(self, said: dict[str, Json]) -> Root:
-        root = self._convert(Root, said)
+    def _root(self, values: dict[str, Json]) -> Root:
+        root = self._convert(Root, values)
         if root.root != self._chain.root:
             raise self._unproven(say("certificate.root"))
         if root.lines != self._chain.lines:
             raise self._unproven(say("certificate.lines", lines=root.lines, found=self._chain.lines))
         return root
 
-    def _convert(self, kind: type[Line], said: dict[str, Json]) -> Line:
+    def _convert(self, kind: type[Line], values: dict[str, Json]) -> Line:
         try:
-            line = msgspec.convert(said, kind)
+            line = msgspec.convert(values, kind)
         except msgspec.ValidationError as error:
             raise self._unproven(say("certificate.odd_line", error=error)) from None
-        if canonical(line) != canonical(said):
+        if canonical(line) != canonical(values):
             raise self._unproven(say("certificate.strange_class"))
         return line
 
@@ -137,9 +137,9 @@ class _Check:
             tally = self._tallies[sums.stream]
             for name, count in tally.counts.items():
                 if getattr(sums, name) != count:
-                    said = getattr(sums, name)
+                    stated = getattr(sums, name)
                     raise self._unproven(
-                        say("certificate.counted", stream=sums.stream, said=said, name=name, count=count)
+                        say("certificate.counted", stream=sums.stream, said=stated, name=name, count=count)
                     )
             if sums != tally.sums(sums.stream, sums.inventory):
                 raise self._unproven(say("certificate.sums", stream=sums.stream))

@@ -67,8 +67,8 @@ def read_pages(
             if stream in places:
                 yield _place(places[stream], number), PAGE, number, dict(row.values)
 
-    for (place, _), _, number, said in sort_facts(logged(), folder):
-        yield streams[place], number, said
+    for (place, _), _, number, values in sort_facts(logged(), folder):
+        yield streams[place], number, values
 
 
 def _place(stream: int, source_id: str) -> Place:
@@ -103,8 +103,8 @@ def _found(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
     for row in context.store.all_rows(FINDINGS):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
         if stream in places:
-            said = [row.values["Fate"], str(row.values.get("Field") or "")]
-            yield _place(places[stream], source_id), FOUND, source_id, said
+            values = [row.values["Fate"], str(row.values.get("Field") or "")]
+            yield _place(places[stream], source_id), FOUND, source_id, values
 
 
 def _expected(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
@@ -116,14 +116,14 @@ def _expected(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
 
 
 def _combine(stream: Stream, facts: Sequence[Fact]) -> Known:
-    said: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
+    by_kind: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
     for _, kind, _, one in facts:
-        said[kind].append(one)
-    record, link = said[RECORD][0] if said[RECORD] else (None, None)
-    aside = [Aside(*one) for one in said[ASIDE]]
-    fates = sorted((Fate(fate), field) for fate, field in said[FOUND])
-    foreseen = sorted(set(said[FORETOLD]))
-    return Known(stream, facts[0][2], record, link, aside, frozenset(said[EQUAL]), fates, foreseen)
+        by_kind[kind].append(one)
+    record, link = by_kind[RECORD][0] if by_kind[RECORD] else (None, None)
+    aside = [Aside(*one) for one in by_kind[ASIDE]]
+    fates = sorted((Fate(fate), field) for fate, field in by_kind[FOUND])
+    foreseen = sorted(set(by_kind[FORETOLD]))
+    return Known(stream, facts[0][2], record, link, aside, frozenset(by_kind[EQUAL]), fates, foreseen)
 
 
 AT_ONCE = 20_000

@@ -178,8 +178,8 @@ def encode(line: Json) -> bytes:
 
 
 def append(out: BinaryIO, chain: Chain, line: Head | Entry | PageLine) -> None:
-    told = line if isinstance(line, Head) else msgspec.structs.replace(line, after=chain.after)
-    made = encode(told)
+    chained = line if isinstance(line, Head) else msgspec.structs.replace(line, after=chain.after)
+    made = encode(chained)
     out.write(made)
     chain.add(made)
 

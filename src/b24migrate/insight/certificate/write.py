@@ -102,8 +102,8 @@ def _body(
         tallies[entry.stream].add(entry)
         statuses.update(_status(known))
         body.write(form.encode(entry))
-    for stream, number, said in read_pages(context, about.streams, folder):
-        line = PageLine(stream.name, int(number), str(said["ApiParamsHash"]), int(said["Retrieved"]))
+    for stream, number, values in read_pages(context, about.streams, folder):
+        line = PageLine(stream.name, int(number), str(values["ApiParamsHash"]), int(values["Retrieved"]))
         tallies[stream.name].pages += 1
         body.write(form.encode(line))
     for stream in about.streams:
@@ -224,10 +224,10 @@ def content_hash(record: Record) -> str:
     if record.payload_hash:
         return record.payload_hash
     try:
-        said = msgspec.json.decode(record.payload)
+        payload = msgspec.json.decode(record.payload)
     except msgspec.DecodeError:  # a damaged row is what it is
-        said = None
-    digest = said.get("sha256") if isinstance(said, dict) and "location" in said else None
+        payload = None
+    digest = payload.get("sha256") if isinstance(payload, dict) and "location" in payload else None
     return str(digest) if digest else hashlib.sha256(record.payload).hexdigest()
 
 

@@ -115,10 +115,10 @@ def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int
     pass_no = States(context.store).read(entity.name).pass_no if entity else 0
     fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
     wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
-    told = [staged, pass_no, _is_read(context, stream), count_linked(context, stream), wanted]
+    parts = [staged, pass_no, _is_read(context, stream), count_linked(context, stream), wanted]
     if stream.forbidden:
-        told.append(sorted(context.options.allow_activities))
-    return digest([sorted(rule.digest for rule in rules), *told])
+        parts.append(sorted(context.options.allow_activities))
+    return digest([sorted(rule.digest for rule in rules), *parts])
 
 
 def _load_counts(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:

@@ -47,12 +47,12 @@ def ask_target(context: RunContext) -> list[Rule]:
     remembered for callers without a target. Raises what the target refuses with."""
     own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
     rules = relevant_rules(context, [*context.target.fidelity(), *own])
-    told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
+    rows = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(context.clock.now().replace(microsecond=0))
     before = context.store.read(FIDELITY, _key(context))
     if before is not None:
         model.keep_accepted(context, _rules(before), rules)
-    context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_rules(rules), "Data": told, "AtUtc": now})])
+    context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_rules(rules), "Data": rows, "AtUtc": now})])
     return rules
 
 
@@ -86,12 +86,12 @@ def accept_list(context: RunContext, entities: Collection[str], hash_seen: str, 
 
 
 def _key(context: RunContext) -> str:
-    """What another box said is no word of this one."""
+    """Each box has its own list."""
     return f"{KNOWN}{digest(context.options.target_url)[:16]}"
 
 
 def _last_row(context: RunContext) -> RegisterRow | None:
-    """Without a target (a look at the store only): what any target said last."""
+    """Without a target (only the store is read): the last answer of any target."""
     if "target" in context.options.absent:
         return max(context.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
     return context.store.read(FIDELITY, _key(context))
@@ -187,7 +187,7 @@ class Gate:
 
 
 def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
-    """The same diagnosis, with what the target said of these entities."""
+    """The same diagnosis, with the answer of the target about these entities."""
     try:
         rules = wait_for_limits(context.clock, lambda: ask_target(context))
     except MigrationError as error:
@@ -199,10 +199,10 @@ def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -
 def _check(context: RunContext, rules: Collection[Rule]) -> Check:
     if not rules:
         return Check(NAME, True, say("doctor.fidelity_kept"), gate=GATE)
-    told = ", ".join(f"{keeping} {number}" for keeping, number in count_amounts(rules))
+    amounts = ", ".join(f"{keeping} {number}" for keeping, number in count_amounts(rules))
     known = load_accepted(context)
     if known.last and all(rule.digest in known.rules for rule in rules):
-        message = say("doctor.fidelity_accepted", told=told, by=known.last.by, at=known.last.at)
+        message = say("doctor.fidelity_accepted", told=amounts, by=known.last.by, at=known.last.at)
         return Check(NAME, True, message, gate=GATE)
-    message = say("doctor.fidelity_open", told=told)
+    message = say("doctor.fidelity_open", told=amounts)
     return Check(NAME, False, message, say("doctor.fidelity_fix"), GATE)

@@ -70,9 +70,9 @@ class Fidelity:
         return count_amounts(self.lines)
 
 
-def count_amounts(said: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...]:
+def count_amounts(entries: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...]:
     """How many fields are kept how badly, the worst first."""
-    counted = Counter(keeping for keeping, *_ in {(str(one.keeping), one.stream, one.field) for one in said})
+    counted = Counter(keeping for keeping, *_ in {(str(one.keeping), one.stream, one.field) for one in entries})
     return tuple((keeping, counted[keeping]) for keeping in WORST_FIRST if counted[keeping])
 
 

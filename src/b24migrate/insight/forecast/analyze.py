@@ -170,15 +170,15 @@ def _basis(look: SourceSurvey, limits: Limits, share: float, pace: TargetPace) -
 
 def _box(look: SourceSurvey, pace: TargetPace) -> str:
     key = "forecast.box" if pace.answers else "forecast.box_silent"
-    told: list[str] = [say(key, seconds=f"{pace.call_s:.2f}")]
+    notes: list[str] = [say(key, seconds=f"{pace.call_s:.2f}")]
     known = sorted({entity.wire for entity in look.wanted if pace.knows(entity)})
     if known:
-        told.append(say("forecast.box_measured"))
+        notes.append(say("forecast.box_measured"))
     if len(known) < len({entity.wire for entity in look.wanted}):
         assumed, slow = f"{cost.RECORD_S * 1000:.1f}", f"{cost.SLOW_RECORD_S * 1000:.0f}"
         rest = "forecast.box_assumed_rest" if known else "forecast.box_assumed"
-        told.append(say(rest, assumed=assumed, slow=slow))
-    return join(told)
+        notes.append(say(rest, assumed=assumed, slow=slow))
+    return join(notes)
 
 
 def _pipelines(look: SourceSurvey) -> Iterator[PipelineFacts]:

@@ -71,15 +71,15 @@ def find_files(
 
 
 def size_limit(context: RunContext) -> int:
-    told = context.largest_file()
-    return told if told < NO_LIMIT else USUAL_LIMIT
+    limit = context.largest_file()
+    return limit if limit < NO_LIMIT else USUAL_LIMIT
 
 
 def list_too_large(entity: str, streams: Sequence[Sampled], known: Collection[str], limit: int) -> list[LargeFile]:
     """Files that are too large to migrate. If the source gives no size, the download shows it."""
     refs = {key: ref for sampled in streams for key, ref in sampled.files.items() if key not in known}
-    told = ((key, ref.name, int(ref.size or 0)) for key, ref in refs.items())
-    return [LargeFile(entity, key, name, size) for key, name, size in told if size > limit]
+    sizes = ((key, ref.name, int(ref.size or 0)) for key, ref in refs.items())
+    return [LargeFile(entity, key, name, size) for key, name, size in sizes if size > limit]
 
 
 @dataclass(slots=True)

@@ -164,8 +164,8 @@ class Survey:
         return asdict(self)  # which leaves messages what they are
 
     @staticmethod
-    def from_json(said: Json) -> Survey:
-        return msgspec.convert(said, Survey)
+    def from_json(values: Json) -> Survey:
+        return msgspec.convert(values, Survey)
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,10 +236,10 @@ class Sampler:
         siblings = self._context.owner[stream.name].streams
         readings = [self._context.reading(one) for one in siblings]
         families = [one for one in readings if isinstance(one, PerParent) and one.of == stream.name]
-        told = [(one, parent) for one in families for parent in shown if one.expected(parent) is not None]
-        if not told:
+        pairs = [(one, parent) for one in families for parent in shown if one.expected(parent) is not None]
+        if not pairs:
             return 1.0
-        pages = sum(expected_pages(one, parent) for one, parent in told)
+        pages = sum(expected_pages(one, parent) for one, parent in pairs)
         return max(WORTH_ANYWAY, 1 + pages / max(1.0, sum(used.calls.values())))
 
     def _read_chains(

@@ -128,9 +128,9 @@ class NotingPayload(dict[str, Any]):
 class FieldDrafts:
     context: RunContext
     stream: Stream
-    said: SourceRecord
+    current: SourceRecord
     staged: SourceRecord
-    asked: bool  # whether what is said is of now
+    asked: bool  # whether `current` was just read from the source
     used: set[str] = field(default_factory=set)  # fields of the payload that others are made of
 
     def all(self, sent: Mapping[str, Json], there: Mapping[str, Json]) -> list[Draft]:
@@ -145,8 +145,8 @@ class FieldDrafts:
     # ------------------------------------------------------------ the stream's own
 
     def _from_spec(self, spec: Field) -> Iterator[Draft]:
-        payload = NotingPayload(self.said.payload)
-        value = self._value(spec, self.said._replace(payload=payload))
+        payload = NotingPayload(self.current.payload)
+        value = self._value(spec, self.current._replace(payload=payload))
         before = self._value(spec, self.staged)
         if spec.kind is Kind.FAMILY:
             yield from self._family(spec, value, before)
@@ -161,16 +161,16 @@ class FieldDrafts:
             source_names=() if noticed == (spec.name,) else noticed,
             names=self._named_records(spec),
             field=spec.name,
-            mapped=spec.kind in MAPPED_KINDS and (spec.when is None or spec.when(self.said)),
+            mapped=spec.kind in MAPPED_KINDS and (spec.when is None or spec.when(self.current)),
             is_text=spec.kind in (Kind.RICH, Kind.TREE),
             note=FieldNote.AS_READ if self.asked and self._is_from_extras(spec, value) else None,
         )
 
     def _is_from_extras(self, spec: Field, value: Json) -> bool:
         """And they are those of the time when it was read."""
-        if spec.take is None or self.said.extras != self.staged.extras:
+        if spec.take is None or self.current.extras != self.staged.extras:
             return False
-        return bool(self._value(spec, self.said._replace(extras={})) != value)
+        return bool(self._value(spec, self.current._replace(extras={})) != value)
 
     def _value(self, spec: Field, one: SourceRecord) -> Json:
         try:
@@ -189,15 +189,15 @@ class FieldDrafts:
 
     def _wire_names(self, spec: Field, name: str, part: Json) -> tuple[str, ...]:
         try:
-            return tuple(spec.code(self.said, (name, part), Resolver(self.context)) or ()) if spec.code else (name,)
+            return tuple(spec.code(self.current, (name, part), Resolver(self.context)) or ()) if spec.code else (name,)
         except (Unresolved, *STRANGE):
             return ()
 
     def _named_records(self, spec: Field) -> tuple[Named, ...]:
-        if not spec.streams or (spec.when is not None and not spec.when(self.said)):
+        if not spec.streams or (spec.when is not None and not spec.when(self.current)):
             return ()
         try:
-            found = list(dict.fromkeys(links_of_field(spec, with_children(self.context, spec, self.said))))
+            found = list(dict.fromkeys(links_of_field(spec, with_children(self.context, spec, self.current))))
         except (Unresolved, *STRANGE):
             return ()
         return tuple(
@@ -211,7 +211,7 @@ class FieldDrafts:
         if not self.stream.custom_prefix:
             return
         custom = CustomValues(self.context, self.stream)
-        for name in self.said.payload:
+        for name in self.current.payload:
             mapped = custom.find_mapped(name)
             if mapped is not None:
                 self.used.add(name)
@@ -222,7 +222,7 @@ class FieldDrafts:
         return Draft(
             wire,
             f"{CUSTOM} {mapped.type}".strip(),
-            self.said.payload[name],
+            self.current.payload[name],
             self.staged.payload.get(name, ABSENT),
             source_names=() if wire == name else (name,),
             mapped=mapped.type in MAPPED_TYPES,
@@ -233,17 +233,17 @@ class FieldDrafts:
 
     def _rest(self, sent: Mapping[str, Json]) -> Iterator[Draft]:
         for name in sent:
-            if name in self.said.payload:
+            if name in self.current.payload:
                 self.used.add(name)
             yield self._plain(name, Kind.AS_IS)
 
     def _unsent(self, known: set[str]) -> Iterator[Draft]:
-        for name in {**self.staged.payload, **self.said.payload}:
+        for name in {**self.staged.payload, **self.current.payload}:
             if name not in self.used and name not in known:
                 yield self._plain(name, PAYLOAD, may_be_sent=False)
 
     def _plain(self, name: str, kind: str, *, may_be_sent: bool = True) -> Draft:
-        payload, before = self.said.payload, self.staged.payload
+        payload, before = self.current.payload, self.staged.payload
         return Draft(name, kind, payload.get(name, ABSENT), before.get(name, ABSENT), may_be_sent=may_be_sent)
 
 

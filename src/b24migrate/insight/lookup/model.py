@@ -51,7 +51,7 @@ class FieldNote(StrEnum):
 
 
 class SideState(StrEnum):
-    """Whether a portal was asked, and what it said."""
+    """Whether a portal was asked, and its answer."""
 
     NOW = "now"
     GONE = "gone"  # it does not have the record

@@ -270,7 +270,7 @@ class Evidence(NamedTuple):
     own: bool
     unresolved: Mapping[str, tuple[str, ...]]
     addresses_known: bool
-    announced: Callable[[str], bool] = lambda _: False  # whether the target had said that this field differs
+    announced: Callable[[str], bool] = lambda _: False  # whether the target announced that this field differs
 
 
 def judge_fields(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:

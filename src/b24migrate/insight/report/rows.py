@@ -195,8 +195,8 @@ def set_aside(context: RunContext, folder: Path) -> Iterator[Aside]:
 
 def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -> Iterator[FindingRow]:
     names = ("Stream", "SourceId", "Fate", "Field", "Expected", "Actual", "Note")
-    for said in _sorted(context, register, folder, lambda row: [_text(row, name) for name in names]):
-        yield FindingRow(*said)
+    for values in _sorted(context, register, folder, lambda row: [_text(row, name) for name in names]):
+        yield FindingRow(*values)
 
 
 def foreseen(context: RunContext, folder: Path) -> Iterator[FindingRow]:
@@ -207,15 +207,15 @@ def foreseen(context: RunContext, folder: Path) -> Iterator[FindingRow]:
 
 def unresolved(context: RunContext, folder: Path) -> Iterator[Unresolved]:
     names = ("Stream", "SourceId", "Place", "What")
-    for said in _sorted(context, UNRESOLVED, folder, lambda row: [_text(row, name) for name in names]):
-        yield Unresolved("place", *said)
+    for values in _sorted(context, UNRESOLVED, folder, lambda row: [_text(row, name) for name in names]):
+        yield Unresolved("place", *values)
 
     def dangling(row: RegisterRow) -> Sequence[str] | None:
         is_one = row.values["Fate"] == Fate.DANGLING
         return [_text(row, name) for name in ("Stream", "SourceId", "Field", "Expected")] if is_one else None
 
-    for said in _sorted(context, FINDINGS, folder, dangling):
-        yield Unresolved("dangling", *said)
+    for values in _sorted(context, FINDINGS, folder, dangling):
+        yield Unresolved("dangling", *values)
 
 
 def links(context: RunContext, folder: Path) -> Iterator[LinkRow]:
@@ -223,8 +223,8 @@ def links(context: RunContext, folder: Path) -> Iterator[LinkRow]:
         stream, _, source_id = row.key.partition(":")
         return stream, source_id, _text(row, "TargetId"), _text(row, "Origin")
 
-    for said in _sorted(context, ID_MAP, folder, told):
-        yield LinkRow(*said)
+    for values in _sorted(context, ID_MAP, folder, told):
+        yield LinkRow(*values)
 
 
 def inventories(context: RunContext) -> Iterator[PassRow]:
@@ -236,13 +236,13 @@ def inventories(context: RunContext) -> Iterator[PassRow]:
             yield _pass_row(stream, row.values)
 
 
-def _pass_row(stream: str, said: Mapping[str, Json]) -> PassRow:
-    reported = None if said.get("ReportedTotal") is None else int(said["ReportedTotal"])
-    retrieved, limited = int(said["RetrievedTotal"]), bool(said.get("Limited"))
+def _pass_row(stream: str, values: Mapping[str, Json]) -> PassRow:
+    reported = None if values.get("ReportedTotal") is None else int(values["ReportedTotal"])
+    retrieved, limited = int(values["RetrievedTotal"]), bool(values.get("Limited"))
     drift = None if reported is None or limited else reported - retrieved
-    pages, method = int(said.get("PageCount") or 0), str(said.get("SourceMethod") or "")
-    latest = bool(said.get("IsLatest"))
-    return PassRow(stream, str(said["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
+    pages, method = int(values.get("PageCount") or 0), str(values.get("SourceMethod") or "")
+    latest = bool(values.get("IsLatest"))
+    return PassRow(stream, str(values["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
 
 
 def custom_fields(context: RunContext) -> Iterator[CustomField]:
@@ -280,12 +280,12 @@ def decode_payload(record: Record) -> dict[str, Json]:
 def failed_files(context: RunContext, facts: FileFacts) -> Iterator[FailedFile]:
     """Walks through all of them and counts; gives those that failed."""
     for one in walk_table(context, context.streams[FILES].table):
-        said = decode_payload(one)
-        size = said.get("size")
+        payload = decode_payload(one)
+        size = payload.get("size")
         size = int(size) if isinstance(size, int | str) and str(size).isdecimal() else None
-        _count(facts, one, str(said.get("entity") or ""), size)
+        _count(facts, one, str(payload.get("entity") or ""), size)
         if one.status is Status.IMPORT_ERR:
-            entity, stream, name = (str(said.get(key) or "") for key in ("entity", "stream", "name"))
+            entity, stream, name = (str(payload.get(key) or "") for key in ("entity", "stream", "name"))
             code, message = one.last_error_code or "", one.last_error or ""
             yield FailedFile(entity, stream, one.row_key, name, size, code, message)
 
@@ -312,20 +312,20 @@ def _count(facts: FileFacts, record: Record, entity: str, size: int | None) -> N
 
 
 def _sorted(
-    context: RunContext, register: Register, folder: Path, told: Callable[[RegisterRow], Sequence[str] | None]
+    context: RunContext, register: Register, folder: Path, columns: Callable[[RegisterRow], Sequence[str] | None]
 ) -> Iterator[list[str]]:
     """What is told of each row, beginning with its stream and id, in the order of these and then of the rest."""
     places = _places(context)
 
     def facts() -> Iterator[Fact]:
         for row in context.store.all_rows(register):
-            said = told(row)
-            if said is not None:
-                after = "\x00".join(said[2:])
-                yield (places.get(said[0], len(places)), f"{order_key(said[1])}\x00{after}"), "", "", list(said)
+            values = columns(row)
+            if values is not None:
+                after = "\x00".join(values[2:])
+                yield (places.get(values[0], len(places)), f"{order_key(values[1])}\x00{after}"), "", "", list(values)
 
-    for _, _, _, said in sort_facts(facts(), folder):
-        yield said
+    for _, _, _, values in sort_facts(facts(), folder):
+        yield values
 
 
 def _places(context: RunContext) -> dict[str, int]:

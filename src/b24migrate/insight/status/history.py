@@ -129,8 +129,8 @@ def _row(moment: Moment) -> RegisterRow:
 
 
 def _moment(row: RegisterRow) -> Moment:
-    said = row.values
-    read, imported, verified, failed = (int(said[name]) for name in ("Read", "Imported", "Verified", "Failed"))
-    more = dict(said["More"])
-    point = Point(more.pop("at"), read, imported, verified, failed, float(said["WaitedS"]))
-    return Moment(point, str(said["Run"] or ""), **more)
+    values = row.values
+    read, imported, verified, failed = (int(values[name]) for name in ("Read", "Imported", "Verified", "Failed"))
+    more = dict(values["More"])
+    point = Point(more.pop("at"), read, imported, verified, failed, float(values["WaitedS"]))
+    return Moment(point, str(values["Run"] or ""), **more)

@@ -73,5 +73,5 @@ def translate(error: AzureError, place: str) -> MigrationError:
 
 def error_code(error: AzureError) -> str:
     """What the service calls it, such as `EntityAlreadyExists`; the libraries wrap it in several ways."""
-    said = getattr(error, "error_code", None)
-    return str(getattr(said, "value", said) or "")
+    code = getattr(error, "error_code", None)
+    return str(getattr(code, "value", code) or "")

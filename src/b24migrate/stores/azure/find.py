@@ -33,7 +33,7 @@ Found = Mapping[str, Any]
 class Where(NamedTuple):
     """A condition, for the service and for us."""
 
-    said: str = ""
+    condition: str = ""
     holds: Callable[[Found], bool] = lambda _: True
 
 
@@ -45,7 +45,7 @@ _FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
 
 def due(now: datetime, *, pulled: bool) -> Where:
     moment = time_text(now)
-    said = f"(Status eq 'NEW' or (Status eq 'ERROR_RETRY' and RetryAfterUtc le '{moment}'))"
+    condition = f"(Status eq 'NEW' or (Status eq 'ERROR_RETRY' and RetryAfterUtc le '{moment}'))"
 
     def holds(one: Found) -> bool:
         is_due = one["Status"] == Status.NEW or (
@@ -53,13 +53,15 @@ def due(now: datetime, *, pulled: bool) -> Where:
         )
         return is_due and (not pulled or bool(one.get("PulledThrough")))
 
-    return Where(said + (" and PulledThrough eq true" if pulled else ""), holds)
+    return Where(condition + (" and PulledThrough eq true" if pulled else ""), holds)
 
 
 def waiting(*, pulled: bool) -> Where:
     if not pulled:
         return OPEN
-    return Where(f"{OPEN.said} and PulledThrough eq true", lambda one: OPEN.holds(one) and bool(one["PulledThrough"]))
+    return Where(
+        f"{OPEN.condition} and PulledThrough eq true", lambda one: OPEN.holds(one) and bool(one["PulledThrough"])
+    )
 
 
 def not_due(now: datetime) -> Where:
@@ -71,17 +73,19 @@ def not_due(now: datetime) -> Where:
 
 
 def failed(code: str = "") -> Where:
-    said = "(Status eq 'IMPORT_ERR' or Status eq 'ERROR_RETRY')"
+    condition = "(Status eq 'IMPORT_ERR' or Status eq 'ERROR_RETRY')"
     return Where(
-        f"{said} and LastErrorCode eq {_quoted(code)}" if code else said,
+        f"{condition} and LastErrorCode eq {_quoted(code)}" if code else condition,
         lambda one: one["Status"] in _FAILED and (not code or value_of(one, "LastErrorCode") == code),
     )
 
 
 def failed_as(status: Status, code: str) -> Where:
-    said = f"Status eq '{status}'"
+    condition = f"Status eq '{status}'"
+    if code.strip():  # blanks are stored in another form
+        condition += f" and LastErrorCode eq {_quoted(code)}"
     return Where(
-        f"{said} and LastErrorCode eq {_quoted(code)}" if code.strip() else said,  # blanks are kept in another form
+        condition,
         lambda one: one["Status"] == status and value_of(one, "LastErrorCode") == code,
     )
 
@@ -156,7 +160,7 @@ class Finder:
         """Of keys of one shape."""
         its_shape = shape(keys[0])
         wanted = {row_key(row_key_of(key)): key for key in keys}
-        shaped = Where(" and ".join(filter(None, (f"Shape eq '{its_shape}'", where.said))), where.holds)
+        shaped = Where(" and ".join(filter(None, (f"Shape eq '{its_shape}'", where.condition))), where.holds)
         if is_numeric(its_shape):
             for page in self._range(table, wanted, shaped, select, min(first, MOST)):
                 yield from ((wanted[one["RowKey"]], one) for one in page.rows if one["RowKey"] in wanted)
@@ -193,12 +197,16 @@ class Finder:
         self, table: Table, wanted: Collection[str], where: Where, select: Collection[str] | None, at_once: int
     ) -> Iterator[Page]:
         low, high = min(wanted, key=_as_compared), max(wanted, key=_as_compared)
-        said = f"PartitionKey eq '{table.partition}' and RowKey ge '{low}' and RowKey le '{high}'"
-        return self.pages(table, f"{said} and {where.said}" if where.said else said, select, at_once)
+        condition = f"PartitionKey eq '{table.partition}' and RowKey ge '{low}' and RowKey le '{high}'"
+        return self.pages(
+            table, f"{condition} and {where.condition}" if where.condition else condition, select, at_once
+        )
 
-    def pages(self, table: Table, said: str, select: Collection[str] | None, at_once: int = MOST) -> Iterator[Page]:
+    def pages(
+        self, table: Table, condition: str, select: Collection[str] | None, at_once: int = MOST
+    ) -> Iterator[Page]:
         asked: Any = self._account.table(table.name).query_entities(
-            said, select=list(select) if select else None, results_per_page=at_once
+            condition, select=list(select) if select else None, results_per_page=at_once
         )
         pages = asked.by_page()
         while True:

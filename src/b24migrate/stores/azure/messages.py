@@ -83,10 +83,10 @@ def order(job_id: str) -> str:
 def ordered(content: object) -> str | None:
     """The job that a message in `work` names; None if it is not our message."""
     try:
-        told = json.loads(str(content))
+        values = json.loads(str(content))
     except ValueError:
         return None
-    job_id = told.get("job") if isinstance(told, dict) else None
+    job_id = values.get("job") if isinstance(values, dict) else None
     return job_id if isinstance(job_id, str) else None
 
 
@@ -95,10 +95,10 @@ def obituary(job_id: str, scope: str, code: str, reason: str) -> str:
     return _fitting({"job": job_id, "scope": scope, "code": code, "reason": reason}, "reason")
 
 
-def _fitting(told: dict[str, str], longest: str) -> str:
-    told = {**told, longest: told[longest][:MESSAGE_BYTES]}
-    while _sent_bytes(written := _NOT_IN_XML.sub("�", json.dumps(told, ensure_ascii=False))) > MESSAGE_BYTES:
-        told = {**told, longest: told[longest].rstrip(_CUT)[: len(told[longest]) * 3 // 4] + _CUT}
+def _fitting(values: dict[str, str], longest: str) -> str:
+    values = {**values, longest: values[longest][:MESSAGE_BYTES]}
+    while _sent_bytes(written := _NOT_IN_XML.sub("�", json.dumps(values, ensure_ascii=False))) > MESSAGE_BYTES:
+        values = {**values, longest: values[longest].rstrip(_CUT)[: len(values[longest]) * 3 // 4] + _CUT}
     return written
 
 

@@ -154,8 +154,8 @@ class AzureQueue:
         row = self._mine(lease)
         message = self._post.hide(row.message, lease_s) if row and row.message else None
         until = text(now + timedelta(seconds=lease_s))
-        told = {**message.columns(), "MessageAt": until} if message else NO_MESSAGE
-        return self._change(lease, {"VisibleAt": until, **told})
+        columns = {**message.columns(), "MessageAt": until} if message else NO_MESSAGE
+        return self._change(lease, {"VisibleAt": until, **columns})
 
     def finish(self, lease: Lease, follow: Sequence[Job]) -> None:
         """The job goes in the transaction that adds what follows; if that needs several, in the last one. Every one of

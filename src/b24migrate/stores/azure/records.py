@@ -47,8 +47,8 @@ class RecordRoom(ChangingRoom):
         counted = self.tallies.read(table).errors()
         if counted is not None:
             return counted
-        said = f"PartitionKey eq '{table.partition}' and LastErrorCode gt '' and Status ne '{Status.IMPORT_OK}'"
-        pages = self.finder.pages(table, said, (*KEYS_ONLY, "Status", "LastErrorCode"))
+        condition = f"PartitionKey eq '{table.partition}' and LastErrorCode gt '' and Status ne '{Status.IMPORT_OK}'"
+        pages = self.finder.pages(table, condition, (*KEYS_ONLY, "Status", "LastErrorCode"))
         return dict(Counter((one["Status"], value_of(one, "LastErrorCode")) for page in pages for one in page.rows))
 
     def tallied(self, prefix: str) -> dict[str, float]:

@@ -54,8 +54,8 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         counts = self.tallies.read(table).counts()
         if not counts[Status.IMPORT_ERR] + counts[Status.ERROR_RETRY]:
             return 0
-        said = f"PartitionKey eq '{table.partition}' and {failed(code).said}"
-        return sum(self._renew(table, page.rows, code) for page in self.finder.pages(table, said, SMALL, MOST))
+        condition = f"PartitionKey eq '{table.partition}' and {failed(code).condition}"
+        return sum(self._renew(table, page.rows, code) for page in self.finder.pages(table, condition, SMALL, MOST))
 
     def _renew(self, table: Table, found: Sequence[Any], code: str) -> int:
         where = failed(code)

@@ -199,10 +199,10 @@ def _parts(length: int, size: int) -> Sequence[tuple[int, int]]:
 def rows_beside(account: Account, table: Table, end: str, select: list[str] | None) -> list[Any]:
     """From the base up to the key `end`. The shards among them are as of one moment: what is added up from one to
     another is neither missing nor there twice. Nor is what moved on from shards to segments missing."""
-    said = f"PartitionKey eq '{table.partition}' and RowKey ge '{BASE}' and RowKey lt '{end}'"
+    condition = f"PartitionKey eq '{table.partition}' and RowKey ge '{BASE}' and RowKey lt '{end}'"
     with translated(account.place):
         while True:
-            answer = account.table(table.name).query_entities(said, select=select).by_page()
+            answer = account.table(table.name).query_entities(condition, select=select).by_page()
             pages = [rows for page in answer if (rows := list(page))]
             # One page is of one moment. Several are, if nothing was added up meanwhile.
             if _is_past_shards(pages) or _etags(pages[0]) == _etags([row_beside(account, table, BASE)]):

@@ -199,19 +199,19 @@ def _number(value: float) -> float | str:
 
 
 def _done(response: HttpResponse, asked: int) -> list[Mapping[str, Any]]:
-    parts = [(int(status), said) for status, said in _PART.findall(response.text())]
-    for status, said in parts:
+    parts = [(int(status), text) for status, text in _PART.findall(response.text())]
+    for status, text in parts:
         if status not in _DONE:
-            raise _refusal(TableTransactionError, response, status, said)
+            raise _refusal(TableTransactionError, response, status, text)
     if len(parts) != asked:  # like a lost answer: the result is unknown
         raise ServiceResponseError(f"The answer tells of {len(parts)} operations instead of {asked}.")
-    return [{"etag": found[1]} if (found := _ETAG.search(said)) else {} for _, said in parts]
+    return [{"etag": found[1]} if (found := _ETAG.search(text)) else {} for _, text in parts]
 
 
-def _refusal(kind: type[HttpResponseError], response: HttpResponse, status: int, said: str) -> HttpResponseError:
+def _refusal(kind: type[HttpResponseError], response: HttpResponse, status: int, text: str) -> HttpResponseError:
     """As the library tells it: the message of one that was refused begins with its index."""
-    code = next(filter(None, found.groups()), "") if (found := _CODE.search(said)) else ""
-    message = json.loads(found[1]) if (found := _SAID.search(said)) else said
+    code = next(filter(None, found.groups()), "") if (found := _CODE.search(text)) else ""
+    message = json.loads(found[1]) if (found := _SAID.search(text)) else text
     error = (RequestTooLargeError if status == 413 else kind)(message=message, response=response)
     error.status_code = status
     error.error_code = code or response.headers.get("x-ms-error-code")  # type: ignore[attr-defined]

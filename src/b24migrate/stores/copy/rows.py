@@ -129,10 +129,10 @@ def fetched(side: Side, table: Table) -> Iterator[list[Fetched]]:
     for stretch in walk_table(side.store, table):
         files = []
         for row in stretch:
-            said: dict[str, Json] = msgspec.json.decode(row["Payload"])
-            if said.get("sha256"):
-                key = said.get("location") or row["RowKey"]
-                files.append(Fetched(key, said["sha256"], row["Status"] != Status.IMPORT_OK))
+            payload: dict[str, Json] = msgspec.json.decode(row["Payload"])
+            if payload.get("sha256"):
+                key = payload.get("location") or row["RowKey"]
+                files.append(Fetched(key, payload["sha256"], row["Status"] != Status.IMPORT_OK))
         yield files
 
 
@@ -210,8 +210,8 @@ class Sum:
         return found
 
     def add(self, row: Mapping[str, Json]) -> None:
-        said = canonical({name: value for name, value in row.items() if value is not None})
-        self._total = (self._total + int.from_bytes(hashlib.sha256(said).digest())) % (1 << 256)
+        text = canonical({name: value for name, value in row.items() if value is not None})
+        self._total = (self._total + int.from_bytes(hashlib.sha256(text).digest())) % (1 << 256)
         self.rows += 1
 
     @property

@@ -208,15 +208,15 @@ def expect_known_shape(what: str) -> Iterator[None]:
         raise unexpected_answer(what) from error
 
 
-def rows_at(said: Json, *path: str) -> Iterator[Args]:
+def rows_at(answer: Json, *path: str) -> Iterator[Args]:
     """The rows at the end of a path. An answer without them is strange, not empty: what is taken for missing is written
     again, and what is taken for gone is forgotten."""
-    return (row for row in items_at(said, *path) if isinstance(row, Mapping))
+    return (row for row in items_at(answer, *path) if isinstance(row, Mapping))
 
 
-def items_at(said: Json, *path: str) -> list[Json]:
+def items_at(answer: Json, *path: str) -> list[Json]:
     try:
-        return open_list(said, path).items
+        return open_list(answer, path).items
     except Permanent as error:
         raise unexpected_answer(".".join(path) or "[]") from error
 
@@ -230,8 +230,8 @@ def call_as_application(box: Box, method: str, params: Args) -> Json:
     """One call, a write or a question."""
     if box.application is None:
         return box.call(method, params)
-    told = box.application.call(method, params).result
-    return msgspec.json.decode(told if isinstance(told, Raw) else b"null")
+    result = box.application.call(method, params).result
+    return msgspec.json.decode(result if isinstance(result, Raw) else b"null")
 
 
 def ask_as_application(box: Box, method: str, params: Args) -> Json:
@@ -244,8 +244,8 @@ def user_names(box: Box, user_ids: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(map(str, user_ids)))
     for some in in_chunks(one for one in wanted if one not in known):
         rows = rows_at(box.question("user.get", {"FILTER": {"ID": some}, "ADMIN_MODE": True}))
-        told = {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
+        names = {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
         # Users that the box does not show get an empty name, so that they are not requested again. One update for all:
         # another thread must not see a user without a name in between.
-        known |= {**dict.fromkeys(some, ""), **told}
+        known |= {**dict.fromkeys(some, ""), **names}
     return {one: known[one] for one in wanted if known.get(one)}

@@ -19,7 +19,7 @@ UNSEEN = say("keep.unseen")
 
 
 def delete(box: Box, journal: Journal, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
-    """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
+    """One answer per key, in order. Records that the box refuses to delete are kept, with its message."""
     known = journal.find(writer.stream, keys)
     known |= _look_for(box, writer, known)
     there = fingerprints(box, writer, [one for one in known.values() if one.target_id])

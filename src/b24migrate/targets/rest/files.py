@@ -84,9 +84,11 @@ def find_upload(box: Box, place: str, upload: Upload) -> str:
 
 def upload_file(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
     if upload.size > AT_ONCE_BYTES:
-        told = box.question("disk.folder.uploadfile", {"id": place, "generateUniqueName": True})
+        place_for_bytes = box.question("disk.folder.uploadfile", {"id": place, "generateUniqueName": True})
         name = upload.name or "file"
-        return str(post_file(box.portal, str(told["uploadUrl"]), str(told["field"]), name, content)["ID"])
+        return str(
+            post_file(box.portal, str(place_for_bytes["uploadUrl"]), str(place_for_bytes["field"]), name, content)["ID"]
+        )
     content.seek(0)
     encoded = base64.b64encode(content.read()).decode()
     name = upload.name or "file"

@@ -40,7 +40,7 @@ class JournalEntry(NamedTuple):
     target_id: str = ""
     digest: str = ""
     trace: Json = None
-    print: str = ""  # of what the box said right after it was written
+    print: str = ""  # fingerprint of the record right after it was written
     begun: str = ""  # by whom and when, as long as the result is unknown
     version: int = 0  # of the row, when it was looked up
 
@@ -119,12 +119,12 @@ def _row(stream: str, one: JournalEntry) -> RegisterRow:
 
 
 def _decode(row: RegisterRow) -> JournalEntry:
-    said = row.values
+    values = row.values
     key = row.key.partition(":")[2]
-    target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
-    state = State(str(said["State"]))
+    target_id, fingerprint, digest = (str(values.get(name) or "") for name in ("TargetId", "Print", "Digest"))
+    state = State(str(values["State"]))
     prints = ("", fingerprint) if state is State.BEGUN else (fingerprint, "")
-    return JournalEntry(key, state, target_id, digest, said.get("Trace"), *prints, row.version)
+    return JournalEntry(key, state, target_id, digest, values.get("Trace"), *prints, row.version)
 
 
 class PendingCreates:

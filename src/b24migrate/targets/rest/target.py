@@ -208,10 +208,10 @@ def existing_methods(box: Box, names: Collection[str]) -> list[str]:
     """Those that the box has. Each is asked for: the list that `methods` gives leaves out what controllers serve, such
     as crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
     asked = sorted(names)
-    told = box.questions([Command("method.get", {"name": name}) for name in asked])
+    answers = box.questions([Command("method.get", {"name": name}) for name in asked])
     lacking = {
         name
-        for name, one in zip(asked, told, strict=True)
+        for name, one in zip(asked, answers, strict=True)
         if isinstance(one, Mapping) and not one.get("isExisting", True)
     }
     return [name for name in asked if name not in lacking]
@@ -230,9 +230,9 @@ def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
     return ""
 
 
-def parse_names(said: Json) -> Collection[str] | None:
+def parse_names(names: Json) -> Collection[str] | None:
     """None: the box does not tell."""
-    return {str(one).lower() for one in said} if isinstance(said, list) else None
+    return {str(one).lower() for one in names} if isinstance(names, list) else None
 
 
 class SerialCalls:
