@@ -55,7 +55,7 @@ class App:
         return replace(self, runner=replace(self.runner, context=context))
 
     def chosen(self, names: tuple[str, ...] = ()) -> list[str]:
-        """The entities that are asked for, or all that the configuration does not switch off."""
+        """The named entities, or all that the configuration enables."""
         known = [entity.name for entity in self.catalog.entities]
         return [name for name in known if (name in names if names else self.settings.enabled(name))]
 
@@ -72,8 +72,8 @@ def open_app(
     meter: Callable[[Bill], None] | None = None,
     keep_bug: Callable[[BaseException, str], str] = lambda bug, _: repr(bug),
 ) -> Iterator[App]:
-    """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed. `meter` is told what every
-    answer of the source has cost."""
+    """Raises BadConfiguration or Halted. Makes no request to a portal. `meter` gets the cost of every answer of the
+    source."""
     clock = clock or SystemClock()
     interrupt = getattr(clock, "interrupt", None) or Interrupt()  # a clock of a test sleeps through it
     known = known or catalog()

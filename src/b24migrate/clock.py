@@ -1,4 +1,4 @@
-"""Clocks. The system's, and one that runs faster than life, for portals whose clock does too."""
+"""Clocks: the system's, and a faster one for simulated portals."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ def open_private(path: Path, mode: str, **options: Any) -> Any:
 
 @contextmanager
 def replace_private(path: Path, mode: str = "w", *, permissions: int = FILE, **options: Any) -> Iterator[Any]:
-    """The file appears whole, on disk, when the block ends without an error; else the old one stays. What is no file,
-    such as /dev/stdout, is written as it is."""
+    """The file appears complete, on disk, when the block ends without an error; otherwise the old one stays. Special
+    files such as /dev/stdout are written directly."""
     if path.exists() and not path.is_file():
         with path.open(mode, **options) as out:
             yield out

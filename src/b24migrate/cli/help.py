@@ -53,8 +53,8 @@ def describe(command: Any, path: Sequence[str] = ()) -> None:
 
 
 def suggest_language(arguments: Sequence[str]) -> None:
-    """Before anything is parsed: what `--lang`, the environment or the configuration says. Whatever is wrong with them
-    is said by the command itself."""
+    """The language from `--lang`, the environment or the configuration, before anything is parsed. The command itself
+    reports mistakes in them."""
     if not arguments or HELP & set(arguments):
         terminal.suggest(_of_configuration(arguments))
     terminal.suggest(os.environ.get("B24MIGRATE_RUN__LANGUAGE", ""))

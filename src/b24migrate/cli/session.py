@@ -24,8 +24,8 @@ class Session:
         return self._redact(text)
 
     def settings(self, *, portals: bool = True, **overrides: Mapping[str, Json]) -> Settings:
-        """Raises BadConfiguration. From here on the secrets are known, so nothing said shows them. Without `portals`
-        secrets that cannot be had are not missed."""
+        """Raises BadConfiguration. From here on the secrets are known, so no output shows them. Without `portals`
+        missing webhooks are no error."""
         from b24migrate.config import load
 
         settings = load(self.config, environ=self.environ, portals=portals, **overrides)

@@ -69,8 +69,8 @@ def print_summary(status: Mapping[str, Json], code: int, message: str, chain: st
 
 
 def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) -> None:
-    """With so many notes of each entity; 0: with all of them. On a terminal these come first, since they may be more
-    than the screen holds."""
+    """With at most `notes` notes per entity; 0: all of them. On a terminal all notes come first, since they may fill
+    the screen."""
     before = out.is_terminal and not notes
     if before:
         print_notes(status, out, notes)

@@ -133,7 +133,7 @@ def _put(values: dict[str, Json], key: KeyPath, value: Json) -> None:
 
 
 def _key_vault(values: dict[str, Json], places: Places, lookup: Callable[[str], str]) -> str:
-    """Known before the other settings are, since it tells their values."""
+    """Resolved before the other settings, since it contains their values."""
     table = values.get("azure")
     text = table.get("key_vault") if isinstance(table, dict) else ""
     if not text or not isinstance(text, str):

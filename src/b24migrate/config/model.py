@@ -193,7 +193,7 @@ class Settings(Table):
 
     @property
     def absent(self) -> frozenset[str]:
-        """The portals whose webhook could not be had and was not needed."""
+        """The portals whose webhook is missing and not needed."""
         hosts = {"source": self.source.webhooks[0].host, "target": self.target.parsed.host}
         return frozenset(name for name, host in hosts.items() if host == NOWHERE.format(name))
 

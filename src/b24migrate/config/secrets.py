@@ -107,7 +107,7 @@ def refusal(error: AzureError) -> str:
 
 
 def forbidden(error: HttpResponseError) -> str:
-    """https://learn.microsoft.com/azure/key-vault/general/rest-error-codes tells the inner codes."""
+    """Inner codes: https://learn.microsoft.com/azure/key-vault/general/rest-error-codes"""
     inner = str(getattr(error.error, "innererror", None) or "")
     if "SecretDisabled" in inner:
         return say("settings.vault.disabled")

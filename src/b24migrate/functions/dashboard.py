@@ -34,7 +34,7 @@ SWITCH = say("web.off_fix")
 
 
 class Dashboard:
-    """Made when it is first asked for: who only works through messages needs none of its libraries."""
+    """Created at the first request: functions that only process messages do not load its libraries."""
 
     def __init__(self, keeper: AppCache) -> None:
         self._keeper = keeper
@@ -131,7 +131,7 @@ class Requests:
         _require_done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
 
     def last(self) -> LastAction | None:
-        """What was refused was told at once."""
+        """A refusal is reported at once, so there is no last action."""
         return None
 
 

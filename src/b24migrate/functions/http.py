@@ -33,7 +33,7 @@ class Reply(NamedTuple):
 
 
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
-    """What `start` may be asked for; nothing means what the configuration wants."""
+    """The parameters of `start`; without them the configuration decides."""
 
     entities: list[str] = []
     phases: list[str] = []
@@ -46,7 +46,7 @@ class Limit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class RetryWish(msgspec.Struct, forbid_unknown_fields=True):
-    """What `retry` may be asked for; nothing means everything that failed."""
+    """The parameters of `retry`; without them everything that failed."""
 
     entities: list[str] = []
     scope: str = ""

@@ -227,7 +227,7 @@ AFTERWARDS_S = 300.0  # so long after its end the last figures of a run are told
 
 
 def report_metrics(keeper: AppCache) -> None:
-    """Once, if Azure Monitor is to be told and there is something new."""
+    """Once, if Azure Monitor is configured and there is something new."""
     connection = monitor_connection()
     if not connection:
         return

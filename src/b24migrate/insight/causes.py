@@ -153,7 +153,7 @@ class Chains:
 
 
 def chains(context: RunContext, stream: str = "") -> Chains:
-    """Of all streams, or of those whose failed records include some of this one."""
+    """Of all streams, or only of those that contain failed records of this one."""
     causes: dict[Place, Place] = {}
     complete = True
     for name, one in context.streams.items():

@@ -95,7 +95,7 @@ class Words(Formatter):
         return format(value, format_spec)
 
     def _form(self, values: Mapping[str, Any]) -> str:
-        """Which form goes with the number: Russian has three, English two."""
+        """The plural form for the number: Russian has three, English two."""
         count = abs(int(values.get("count", 0)))
         if self.language != "ru":
             return "one" if count == 1 else "many"

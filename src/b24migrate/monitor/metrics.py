@@ -1,4 +1,4 @@
-"""Prometheus metrics, derived from the store each time they are asked for, so they survive a restart."""
+"""Prometheus metrics, computed from the store at every scrape, so they survive a restart."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def send_metrics(
 
 
 def make_provider(read: Read, reader: MetricReader) -> MeterProvider:
-    """A gauge for each metric, since the store tells totals: as a counter, every process would add them once more."""
+    """A gauge for each metric, since the store has totals: with counters every process would add them again."""
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.resources import Resource
 

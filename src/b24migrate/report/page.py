@@ -1,4 +1,4 @@
-"""The page: what stands in it, in the language of who reads it. The template only lays it out."""
+"""The page of the report, in the language of the reader. The template only does the layout."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def _decode(raw: object) -> Any:
 
 
 def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
-    """Each told once: the contract promises it of everything but rules."""
+    """Raises if an entry is repeated: the contract forbids that, except for rules."""
     entries = _objects(result, method, name)
     keys = [_entry_key(one) for one in entries]
     if any(isinstance(key, dict | list) for key in keys) or len(set(keys)) != len(keys):
@@ -310,7 +310,7 @@ def _deletion(entry: Mapping[str, Any]) -> Deleted:
 
 
 def _rule(entry: Mapping[str, Any]) -> Rule:
-    """`key` is the stream and the field, because entries are told apart by it."""
+    """`key` is the stream and the field, because it identifies entries."""
     stream, _, name = _text(entry, "key").partition(":")
     return Rule(stream, name, Keeping.LOST, _reason(entry))
 

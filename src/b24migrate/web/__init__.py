@@ -1,4 +1,2 @@
-"""The dashboard: pages and a JSON API over the same read models as the command line.
-
-`application(context)` in `application.py` is all of it; `server.py` lets it listen, `security.py` says who may ask.
-"""
+"""The dashboard: pages and a JSON API over the same read models as the command line. `application.py` builds it,
+`server.py` serves it, `auth.py` and `guard.py` protect it."""

@@ -135,7 +135,7 @@ def _number(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 class GuessLimit:
-    """Slows down who guesses: address by address, in bounded memory, and all addresses together."""
+    """Slows down guesses of the token: per address, in bounded memory, and for all addresses together."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -227,7 +227,7 @@ class Sessions:
         return self._signed(secrets.token_hex(16), int(time.time()) + SESSION_S)
 
     def is_token(self, token: str, address: str) -> bool:
-        """Raises Refused for who guessed too often."""
+        """Raises Refused after too many wrong tokens."""
         place = guess_origin(address)
         self.patience.refuse(place)
         if hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):

@@ -1,5 +1,5 @@
-"""What the dashboard knows: the application, which it opens by the configuration and opens anew when that has changed,
-the secrets that no answer shows, and who begins what is asked for."""
+"""The state of the dashboard: the application, which is opened again when the configuration changes, the secrets that
+no answer may show, and the starter of actions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Session:
 
 @dataclass(slots=True)
 class Portals:
-    """What the last opening told."""
+    """The result of the last opening."""
 
     source: str = ""
     target: str = ""
@@ -118,7 +118,7 @@ class Context:
         return settings
 
     def _meet(self, settings: Settings, cannot: Problem | None = None) -> None:
-        """Before anything is told of an application, its secrets are known."""
+        """The secrets of an application are known before anything of it is shown."""
         if settings is self._known:
             return
         source = "" if "source" in settings.absent else settings.source.webhooks[0].origin

@@ -29,7 +29,7 @@ Shown = Callable[[Scope, Answer, Problem], Response | None]
 
 
 class Guard:
-    """`page` makes a page of a refusal, for who asked for a page."""
+    """`page` renders a refusal as a page, for requests of pages."""
 
     def __init__(self, app: ASGIApp, *, hosts: Hosts, sessions: Sessions, redact: Redact, page: Shown) -> None:
         self._app = app
@@ -55,7 +55,7 @@ class Guard:
             await self._tell(scope, answered, Answer(problem, 500), problem)
 
     def _received(self, scope: Scope) -> Scope:
-        """The request with the address and the scheme of who asks, behind a proxy too. Raises Refused."""
+        """The request with the address and the scheme of the client, also behind a proxy. Raises Refused."""
         headers = Headers(scope=scope)
         self._hosts.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
@@ -126,7 +126,7 @@ def _replay(body: bytes) -> Receive:
 
 
 class _CleanSend:
-    """Sends an answer with the headers that each has, without secrets; without a body when asked for its head."""
+    """Sends an answer with the common headers and without secrets; without a body for HEAD."""
 
     def __init__(self, send: Send, redact: Redact, *, head: bool, path: str) -> None:
         self._send = send

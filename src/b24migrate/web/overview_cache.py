@@ -68,7 +68,7 @@ class OverviewCache:
         return found
 
     def _reader(self, context: RunContext) -> StatusReader:
-        """Who remembers the looks before this one, as long as it is the same store that he looks at."""
+        """The reader, kept as long as the store is the same: it remembers earlier reads."""
         if self._looking_at is None or self._looking_at[0] is not context:
             self._looking_at = context, StatusReader(context)
         return self._looking_at[1]

@@ -60,7 +60,7 @@ class Pages:
         return answer
 
     def refuse(self, scope: Scope, answer: Answer, problem: Problem) -> Response | None:
-        """A page for who asked for a page, and None for who asked the API."""
+        """A page for requests of pages, None for requests of the API."""
         path = scope["path"]
         request = Request(scope)
         if path.startswith(("/api/", ROOT)) or path == "/metrics" or "html" not in request.headers.get("accept", ""):

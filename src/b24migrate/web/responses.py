@@ -80,7 +80,7 @@ def _render_rest(value: object, language: str) -> str:
 
 
 def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
-    """In the language of who asked, where the sentence is one of ours."""
+    """Messages of ours in the language of the client."""
     if isinstance(error, Refused):
         problem = error.to_problem(words(language))
         return Answer(problem, error.status, error.headers), problem
@@ -89,7 +89,7 @@ def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
 
 
 def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
-    """Written to the log as a whole, without secrets; who asked is told under which name."""
+    """Logged completely, without secrets; the answer has only the reference."""
     reference = secrets.token_hex(4)
     details = mask_email(redact("".join(traceback.format_exception(found))))
     LOGGER.error("a bug, reference %s: %s", reference, details)

@@ -1,4 +1,4 @@
-"""Lets the dashboard listen, and end: with Ctrl-C, with SIGTERM, or with the block of who started it."""
+"""Serves the dashboard until Ctrl-C, SIGTERM, or the end of the `with` block."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _found(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
 
 
 def _expected(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
-    """That there are fewer of a stream is told by those that are missing."""
+    """Without entries for whole streams: their missing records show them."""
     for row in context.store.all_rows(FORESEEN):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
         if stream in places and source_id != WHOLE_STREAM:

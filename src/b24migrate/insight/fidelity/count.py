@@ -64,7 +64,7 @@ def _count_rules(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> 
 
 
 def _sent_records(context: RunContext, stream: Stream) -> Iterator[Record]:
-    """All records; of people without those whom the target has already, and who are only linked."""
+    """All records; of users without those that the target has already and that are only linked."""
     entity, records = context.owner.get(stream.name), walk(context, stream.table)
     if entity is None or not entity.matches_users or not stream.natural:
         yield from records

@@ -98,7 +98,7 @@ def _last_row(context: RunContext) -> RegisterRow | None:
 
 
 def _rules(row: RegisterRow) -> list[Rule]:
-    """As they are told; which records they touch is not remembered."""
+    """As stored: without the records that they concern."""
     return [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
 
 

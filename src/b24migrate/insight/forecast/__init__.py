@@ -1,6 +1,5 @@
-"""The analysis before a migration: what is there, what it will take, and later how exact that was.
-
-Most commands need none of it, so each part is imported when it is first asked for."""
+"""The forecast of a migration: what the source has, how long it takes, and later how exact that was. Most commands do
+not need it, so each part is imported at its first use."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MOST_CHILD_CALLS = 1_000  # twenty requests
 
 
 class _Family(NamedTuple):
-    """Parents whose children are read: how many there are in all, and how many children each of those met has."""
+    """Parents whose children are read: their number, and how many children each sampled one has."""
 
     reading: PerParent
     of: Sampled

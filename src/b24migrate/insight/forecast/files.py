@@ -90,8 +90,8 @@ class _Tries:
     bytes: list[int]
 
     def each_s(self, size: float) -> float:
-        """A file of so many bytes. The shortest of the downloads tells what any of them takes. Small files say
-        little about the speed of large ones: extrapolated, it could be days."""
+        """The time for a file of this size. The shortest download is the minimum of any. Small files do not predict the
+        speed of large ones: extrapolated, it could be days."""
         if not self.seconds:
             return USUAL_S
         least, usual = min(self.seconds), median(self.seconds)

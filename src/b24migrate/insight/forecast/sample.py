@@ -70,8 +70,8 @@ def ask_batch(source: Source, clock: Clock, commands: Sequence[Command]) -> list
 def spread_pages(
     source: Source, clock: Clock, reading: Listing, *, pages: int, ids: tuple[int, int], chance: random.Random
 ) -> Iterator[Row]:
-    """Rows of so many pages, one from each of as many equal stretches of these ids; each row once. Where in a stretch
-    is left to chance: what returns at even distances would be met always, or never."""
+    """Rows of this many pages, one from each of as many equal ranges of these IDs; each row once. The place in a range
+    is random: a regular pattern would be met always or never."""
     oldest, newest = ids
     step = (newest - oldest + 1) / max(1, pages)
     room = max(0.0, step - PAGE) / step
@@ -206,8 +206,8 @@ def children_load(calls: Calls, *, parents: float, longest: float, records: floa
 
 
 def chain_loads(begin: Used, further: Calls, *, pages: int, records: float, together: bool) -> list[Load]:
-    """One page leads to the next, and tells how many there are. `together`: the others come fifty at a time; `further`:
-    calls for each of them."""
+    """Pages of a listing that reports its total. `together`: the others come fifty at a time; `further`: calls for each
+    of them."""
     loads = [single_job(begin, min(records, PAGE))]
     if pages > 1:
         jobs = math.ceil((pages - 1) / COMMANDS) if together else pages - 1
@@ -222,7 +222,7 @@ def scale_calls(calls: Calls, part: float) -> dict[Billed, float]:
 
 
 def spread_error(values: Sequence[float], population: float) -> float:
-    """The relative standard error of a mean that was taken from so many of a population."""
+    """The relative standard error of the mean of a sample of this size."""
     count = len(values)
     mean = sum(values) / count if count else 0.0
     if count < 2 or not mean or count >= population:

@@ -126,8 +126,8 @@ class Sampler:
         return list(spread_pages(source, clock, reading, pages=pages, ids=ids, chance=self._chance))
 
     def _enrich(self, stream: Stream, reading: Listing, rows: list[Row]) -> tuple[Calls, list[Row]]:
-        """The calls of further questions for a row, and the rows with their answers. Some rows tell how many calls it
-        takes; where it takes few, all are asked about, since what is told then may be files."""
+        """The further calls for a row, and the rows with their answers. Some rows show how many calls it takes; if
+        these are few, they are made for all rows, since they may find files."""
         enrich = reading.enrich
         if not enrich or not rows or not self._context.facts.grants(reading.enrich_scope):
             return {}, rows
@@ -245,7 +245,7 @@ class Sampler:
     def _read_chains(
         self, sampled: Sampled, reading: Gather, begins: Sequence[Args], known: Mapping[str, Page]
     ) -> list[Load]:
-        """One page leads to the next, and tells how many there are: pages in between are looked at, too."""
+        """A listing by pages that reports its total: pages in between are sampled too."""
         chains: list[list[Load]] = []
         for begin in begins:
             before = self._meter.used
@@ -296,7 +296,7 @@ def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
 
 
 def _shows_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) -> bool:
-    """Whether further questions bring files to light: then a row that was not asked about tells too little."""
+    """Whether further calls find files: then a row without them is not representative."""
     if stream.files is None:
         return False
     found = [sum(1 for row in rows for _ in stream.files(decode_row(row, stream))) for rows in (before, after)]

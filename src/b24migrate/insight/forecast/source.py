@@ -229,7 +229,7 @@ def is_empty(value: Json) -> bool:
 
 
 def add_parents(context: RunContext, entities: Sequence[Entity]) -> list[Entity]:
-    """With those whose records are the parents of what these have."""
+    """With the streams whose records are parents of these."""
     names = {entity.name for entity in entities}
     for entity in entities:
         for stream in (*entity.aids, *entity.streams):

@@ -168,8 +168,8 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """So many came with this parent; with `more` they are only those that were counted. `reported`: what the source
-    said how many there are, where it said it."""
+    """The number of children of this parent; with `more` there are others that were not counted. `reported`: the total
+    that the source reports, if it does."""
 
     stream: str
     read: int

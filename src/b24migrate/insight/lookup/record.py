@@ -62,7 +62,7 @@ def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True
 
 
 def is_possible_id(text: str) -> bool:
-    """Everything else no store is asked for. Half a pair of surrogates is no text."""
+    """Whether it can be an ID: only then the store is read. A lone surrogate is no text."""
     return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
 
 

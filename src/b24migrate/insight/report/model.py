@@ -136,7 +136,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a look at the store tells; the long lists come row by row."""
+    """The facts from the store; long lists come row by row."""
 
     at: str
     standing: Standing

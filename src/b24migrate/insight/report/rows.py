@@ -140,7 +140,7 @@ def failed(context: RunContext) -> Iterator[Failed]:
 
 
 def failed_records(context: RunContext, table: Table) -> Iterator[Record]:
-    """Few are asked for by themselves; for many the table is walked through."""
+    """A few are read one by one; for many the table is walked."""
     counts = context.store.counts(table)
     if not counts[Status.IMPORT_ERR]:
         return
@@ -314,7 +314,7 @@ def _count(facts: FileFacts, record: Record, entity: str, size: int | None) -> N
 def _sorted(
     context: RunContext, register: Register, folder: Path, columns: Callable[[RegisterRow], Sequence[str] | None]
 ) -> Iterator[list[str]]:
-    """What is told of each row, beginning with its stream and id, in the order of these and then of the rest."""
+    """The columns of each row, starting with stream and ID, sorted by all of them."""
     places = _places(context)
 
     def facts() -> Iterator[Fact]:

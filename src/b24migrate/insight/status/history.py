@@ -23,7 +23,8 @@ WINDOW_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point, and what tells the pace and whether anything moves. `units` of the work are done, counted by `basis`."""
+    """A point of the history, with the values for pace and standstill. `units` of the work are done, counted by
+    `basis`."""
 
     point: Point
     run: str = ""
@@ -40,7 +41,7 @@ class Moment:
 
 
 def points(store: Store, since: str = "") -> list[Point]:
-    """The oldest first. Who looks again and again asks only for what is new to him."""
+    """The oldest first. With `since` only the new ones."""
     if not since:
         return [one.point for one in moments(store)]
     begins = datetime.fromisoformat(since)

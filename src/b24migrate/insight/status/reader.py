@@ -1,4 +1,4 @@
-"""The overview of a migration, for one viewer who looks again and again, and the history that it leaves."""
+"""The overview of a migration, for repeated reads, and the history that they leave."""
 
 from __future__ import annotations
 

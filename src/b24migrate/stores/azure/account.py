@@ -56,7 +56,7 @@ PAYLOADS = "payloads"
 
 
 class Address(NamedTuple):
-    """`account` is empty when a connection string tells it."""
+    """`account` is empty if a connection string names it."""
 
     account: str
     prefix: str
@@ -126,7 +126,7 @@ class Account:
 
     def submit(self, table: str, operations: Sequence[Operation]) -> list[Mapping[str, Any]]:
         """One transaction. It is repeated when the connection fails or the service is busy, so a conditional one may be
-        told to have failed although it was done the first time: the sender decides that by reading."""
+        reported as failed although it succeeded the first time: the caller finds out by reading."""
         pauses = iter(_PAUSES_S)
         while True:
             try:

@@ -134,8 +134,8 @@ class Tallies:
                 return
 
     def _add_up(self, table: Table, keys: set[str]) -> bool:
-        """In one transaction. False when some are left, because there are many or something changed meanwhile. An owner
-        who comes back finds its shard gone and begins another."""
+        """In one transaction. False if some are left, because there are many or something changed meanwhile. An owner
+        that comes back finds its shard gone and starts another."""
         found = {row["RowKey"]: row for row in rows_beside(self._account, table, AFTER_SHARDS, None)}
         base = found.get(BASE)
         left = [row for key, row in found.items() if key in keys]
@@ -166,7 +166,7 @@ def _folded(base: Any) -> dict[str, str]:
 
 
 def _left(shards: Iterable[Any]) -> set[str]:
-    """Those whose owners seem to be gone, when they are some; or the oldest, when they are too many."""
+    """Shards whose owners seem to be gone, if there are several; the oldest ones, if there are too many."""
     by_age = sorted(shards, key=_written_at)
     idle = [one for one in by_age if _written_at(by_age[-1]) - _written_at(one) > _IDLE]
     if len(by_age) > _MANY:

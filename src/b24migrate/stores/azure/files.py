@@ -100,7 +100,7 @@ class _Upload(io.RawIOBase):
         return len(self._blocks) * BLOCK_BYTES if self._lasting else 0
 
     def take_up(self) -> None:
-        """The full blocks in a row from the first on, of the last who began."""
+        """The consecutive full blocks of the last writer, from the first on."""
         with translated(self._place):
             try:
                 _, waiting = self._blob.get_block_list("uncommitted")

@@ -181,7 +181,8 @@ class Finder:
             yield from sorted(((wanted[one["RowKey"]], one) for one in some if where.holds(one)), key=_FIRST)
 
     def _texts(self, table: Table, wanted: Collection[str], where: Where, select: Collection[str] | None) -> list[Any]:
-        """Texts that lie together in our order may lie apart in the service's: then each is asked for by itself."""
+        """IDs that are adjacent in our order may be far apart in the order of the service: then each is requested
+        separately."""
         rest, found, in_vain = set(wanted), [], 0
         for page in self._range(table, wanted, where, select, MOST):
             met = [one for one in page.rows if one["RowKey"] in wanted]

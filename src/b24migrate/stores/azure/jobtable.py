@@ -123,8 +123,8 @@ class JobTable:
     # ------------------------------------------------------------ changes
 
     def change(self, row: Row, values: Mapping[str, Json]) -> Row | None:
-        """Of the row only these. None when it is not as it was, or when this very change went through already and
-        its answer was lost: who needs to know reads the row."""
+        """Changes only these columns. None if the row changed, or if this change succeeded before and its answer was
+        lost: the caller reads the row to find out."""
         part = {"PartitionKey": PARTITION, "RowKey": row.key, **values}
         with translated(self._account.place):
             try:
@@ -210,7 +210,7 @@ class Additions:
         return self._account.side_by_side(made, zip(jobs, ages, strict=True))
 
     def parcels(self, entries: Sequence[Entry], *, beside: int) -> Iterator[list[Entry]]:
-        """As few transactions as can be, if so many operations are beside each."""
+        """As few transactions as possible, with `beside` other operations in each."""
         yield from packed(entries, Entry.size, (OPERATIONS - beside) // 2, TRANSACTION_BYTES - _BESIDE_BYTES)
 
     def commit(self, entries: list[Entry], beside: Beside) -> bool:

@@ -29,8 +29,8 @@ def row_key(text: str) -> str:
 
 
 def prefix_range(prefix: str, *, own: str = "") -> tuple[str, str]:
-    """From (inclusive) and to (exclusive): where the keys lie whose ids begin with the prefix. `own` stands before it
-    as it is."""
+    """From (inclusive) and to (exclusive): the range of keys whose IDs start with the prefix. `own` is put before it
+    unchanged."""
     start = own + _cut(_escaped(prefix))
     return (start, start[:-1] + _next(start[-1])) if start else ("", LAST)
 

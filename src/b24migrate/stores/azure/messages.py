@@ -32,7 +32,7 @@ class Message(NamedTuple):
 
 
 class Post:
-    """One queue. Texts travel as they are, without base64: the functions are told the same (`messageEncoding`)."""
+    """One queue. Texts are sent without base64; the functions have the same setting (`messageEncoding`)."""
 
     def __init__(self, account: Account, name: str) -> None:
         self._place = account.place

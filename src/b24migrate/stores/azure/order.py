@@ -83,7 +83,7 @@ class Order:
         self._read: OrderedDict[tuple[str, str], Added] = OrderedDict()
 
     def keys(self, table: Table, span: Span, look: Look | None = None) -> Iterator[Sequence[str]]:
-        """All order keys of the span, in order, a stretch at a time; no more is read than is asked for."""
+        """All order keys of the span, in order, one part at a time; only as much is read as is needed."""
         after = span.lo
         while True:
             try:

@@ -32,7 +32,7 @@ class Tending:
         self._dlq = Post(account, DLQ)
 
     def tend(self, now: datetime) -> int:
-        """How many things were put right."""
+        """The number of repairs."""
         return self._call_again(now) + self._sort() if self._is_time(now) else 0
 
     def _is_time(self, now: datetime) -> bool:
@@ -92,8 +92,8 @@ class Tending:
         return True
 
     def _give_back(self, row: Row, received: Message) -> None:
-        """As another message: this one counts a delivery more, and the host of the functions takes a job for poison
-        whose message was delivered too often."""
+        """As a new message: this one has one more delivery, and the host treats a message with too many deliveries as
+        poison."""
         message = self._post.send(order(row.id))
         known = self._table.change(row, message.columns())
         self._post.delete(received if known else message)

@@ -128,7 +128,7 @@ def value_of(found: Mapping[str, Any], name: str) -> Any:
 
 
 def extras_of(found: Mapping[str, Any], expected: bytes | None, overflow: Overflow) -> bytes | None:
-    """The expected ones are not fetched: a blob's name tells them."""
+    """The expected contents are not fetched: the name of a blob identifies its content."""
     if "Extras" not in (found.get("Blobs") or "").split(","):
         return _content(found, "Extras", {})
     name = found["Extras"]

@@ -96,7 +96,7 @@ class Tally(dict[str, float]):
         return {name.removeprefix(_COUNTER): value for name, value in self.items() if value and name.startswith(start)}
 
     def errors(self) -> dict[tuple[str, str], int] | None:
-        """None when there are so many codes that they were not counted one by one."""
+        """None if there are too many codes to count them separately."""
         if self.get(_UNCOUNTED):
             return None
         parted = ((name.split(":", 2), int(value)) for name, value in self.items() if name.startswith(_ERROR))
@@ -149,7 +149,7 @@ def properties_of(name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Shard:
-    """`etag` is empty before it is first written. The token tells which write it was."""
+    """`etag` is empty before the first write. The token identifies the write."""
 
     name: str = field(default_factory=lambda: token_hex(6))
     numbers: Tally = field(default_factory=Tally)

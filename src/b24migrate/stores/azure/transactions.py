@@ -103,7 +103,7 @@ def packed(things: Iterable[T], size_of: Callable[[T], int], most: int, size_lim
 
 
 def send(table: TableClient, operations: Sequence[Operation], **how: Any) -> list[Mapping[str, Any]]:
-    """What came of each of them, all of them done. An error tells which of them was refused, and then none is done."""
+    """The result of each operation. An error names the refused one; then none is done."""
     if len({entity["PartitionKey"] for _, entity, _ in operations}) != 1:
         raise ValueError("The operations of a transaction are on one partition.")
     boundary = f"batch_{uuid4()}"
@@ -175,7 +175,7 @@ def _properties(entity: Entity) -> dict[str, Any]:
 
 
 def _typed(value: Any) -> tuple[str, Any]:
-    """Its type, unless its JSON tells it, and its JSON."""
+    """Its type, unless its JSON implies it, and its JSON."""
     if isinstance(value, str):
         return "Edm.String", value
     if isinstance(value, bool | int) and -_INT32 <= value < _INT32:
@@ -209,7 +209,7 @@ def _done(response: HttpResponse, asked: int) -> list[Mapping[str, Any]]:
 
 
 def _refusal(kind: type[HttpResponseError], response: HttpResponse, status: int, text: str) -> HttpResponseError:
-    """As the library tells it: the message of one that was refused begins with its index."""
+    """As the library reports it: the message of a refused operation starts with its index."""
     code = next(filter(None, found.groups()), "") if (found := _CODE.search(text)) else ""
     message = json.loads(found[1]) if (found := _SAID.search(text)) else text
     error = (RequestTooLargeError if status == 413 else kind)(message=message, response=response)

@@ -87,7 +87,7 @@ def carry_jobs(origin: Side, to: Side, now: datetime) -> None:
 
 
 def due_at(one: Waiting, now: datetime) -> datetime | None:
-    """When a job can be taken; None: now, as one whose time is past or whose worker is gone."""
+    """When a job can be taken; None: now, also if its time is past or its worker is gone."""
     return one.visible_at if one.visible_at and one.visible_at > now else None
 
 

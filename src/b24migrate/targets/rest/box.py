@@ -64,7 +64,7 @@ class Box:
 
     @property
     def owner(self) -> str:
-        """The person whose rights every call has, and whom some methods take for the author."""
+        """The user whose rights every call has, and who is the author for some methods."""
         return str(self.portal.webhooks[0].user)
 
     def staged(self, stream: str, source_id: str) -> bool:
@@ -133,7 +133,7 @@ class Box:
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
     def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
-        """What seldom changes, asked for now and then only. What was to be forgotten meanwhile is not kept."""
+        """A cache for values that rarely change. A value that was forgotten during the request is not cached."""
         until, value = self._kept.get(name, (0.0, None))
         if self.portal.clock.monotonic() >= until:
             asked = self._forgotten[name]
@@ -200,8 +200,8 @@ def unexpected_answer(what: str) -> Transient:
 
 @contextmanager
 def expect_known_shape(what: str) -> Iterator[None]:
-    """Writers look into answers without asking at every step whether there is something. Where there is not, that is
-    said in a sentence, and the record is tried again."""
+    """Writers read answers without checking every step. A missing part becomes an error of the portal, and the record
+    is retried."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:

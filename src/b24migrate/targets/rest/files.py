@@ -76,7 +76,7 @@ def put_file(box: Box, journal: Journal, upload: Upload, content: BinaryIO) -> s
 
 
 def find_upload(box: Box, place: str, upload: Upload) -> str:
-    """What an upload left behind whose answer got lost."""
+    """The file of an upload whose answer was lost."""
     rows = box.pages("disk.folder.getchildren", {"id": place, "order": {"ID": "ASC"}})
     sizes = ((str(row["ID"]), int(row.get("SIZE") or 0)) for row in rows if row.get("TYPE") == "file")
     return next((target_id for target_id, size in sizes if size == upload.size), "")

@@ -83,7 +83,7 @@ class Journal:
         self.write(stream, [JournalEntry(key, State.GONE) for key in keys])
 
     def walk(self, stream: str, beginning: str = "") -> Iterator[list[JournalEntry]]:
-        """All of a stream whose keys begin so, some hundred at a time."""
+        """The entries of a stream whose keys start with this, some hundred at a time."""
         after: str | None = ""
         while after is not None:
             some, after = self.stretch(stream, after, beginning)
@@ -101,7 +101,7 @@ class Journal:
         return row.values.get("Trace") if row else None
 
     def keep(self, name: str, value: Json) -> None:
-        """Something about the box that must be the same whenever it is asked for. The first word stands."""
+        """A fact about the box that must not change. The first value stays."""
         values: Mapping[str, Json] = {"Stream": "note", "Trace": value}
         self._store.swap(NATIVE, RegisterRow(f"note:{name}", values))
 

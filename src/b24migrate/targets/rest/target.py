@@ -143,7 +143,8 @@ class RestTarget:
         return None
 
     def _repair(self, writer: Writer, some: Sequence[JournalEntry]) -> None:
-        """One that the box refuses hinders no other, and verify tells of it; which one shows when each goes alone."""
+        """A refused record does not stop the others, and verify reports it. One call per record shows which one it
+        is."""
         for few in in_chunks(one for one in some if one.target_id and one.state is State.DONE):
             try:
                 self._finish(writer, few)
@@ -205,8 +206,8 @@ def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
 
 
 def existing_methods(box: Box, names: Collection[str]) -> list[str]:
-    """Those that the box has. Each is asked for: the list that `methods` gives leaves out what controllers serve, such
-    as crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
+    """The methods that the box has. Each is checked: the list of `methods` omits those of controllers, such as
+    crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
     asked = sorted(names)
     answers = box.questions([Command("method.get", {"name": name}) for name in asked])
     lacking = {
