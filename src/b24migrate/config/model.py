@@ -107,7 +107,7 @@ class TargetSettings(Table):
     portal_url: str = ""
     allow_http: bool = False
     redirect_hosts: HostNames = ()
-    close_dates: bool = True  # of closed CRM records; without it who changed them last, and when, is kept
+    close_dates: bool = True  # of closed CRM records; without it their last change (user and time) is kept
     application: ApplicationSettings | None = None
 
     @property
@@ -139,7 +139,7 @@ class RunSettings(Table):
     largest_file_mb: Amount = 0.0
     entities: tuple[str, ...] = ()
     allow_activities: tuple[str, ...] = ()
-    language: Literal["", "en", "ru"] = ""  # of the command line; empty: as the locale says
+    language: Literal["", "en", "ru"] = ""  # of the command line; empty: by the locale
 
 
 class MappingSettings(Table):

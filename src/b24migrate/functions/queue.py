@@ -223,7 +223,7 @@ def keep_lease(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -
         thread.join()
 
 
-AFTERWARDS_S = 300.0  # so long after its end the last figures of a run are told
+AFTERWARDS_S = 300.0  # the last metrics of a run are sent for so long after its end
 
 
 def report_metrics(keeper: AppCache) -> None:

@@ -103,7 +103,7 @@ def _fix(page: Page, status: str) -> str:
     if status == Status.ERROR_RETRY:
         return NOTHING_TO_DO
     unaided = page.again in (Again.ASIDE, Again.STOPS) or "retry" in page.fix
-    return page.fix if unaided else GIVEN_UP  # a page that says "it is tried again" is past
+    return page.fix if unaided else GIVEN_UP  # a page about a retry does not apply any more
 
 
 def _letters(context: RunContext, stream: str) -> list[Cause]:

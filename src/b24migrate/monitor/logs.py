@@ -102,7 +102,7 @@ def _readable(line: Line) -> str:
     return f"{str(line['ts'])[11:19]} {mark}{about + ': ' if about else ''}{line['msg']}{tail}"
 
 
-# ---------------------------------------------------------------- what each event says
+# ---------------------------------------------------------------- one line per event
 
 
 @singledispatch

@@ -25,7 +25,7 @@ NOT_USABLE = f"{VARIABLE} is no connection string, so no metrics are sent; copy 
 NOT_ARRIVING = f"Metrics do not reach Azure Monitor; check {VARIABLE} and the network. The work goes on without them."
 EVERY_S = 60.0
 FLUSH_S = 5.0
-# The exporter would report on itself to its maker and take orders from there. It is told by the environment only.
+# The exporter would send statistics about itself to its vendor. Only the environment can switch that off.
 KEPT_TO_ITSELF = {
     "APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL": "true",
     "APPLICATIONINSIGHTS_SDKSTATS_DISABLED": "true",

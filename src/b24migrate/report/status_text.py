@@ -10,7 +10,7 @@ from b24migrate.messages import Words, render
 from b24migrate.messages.measures import about, clock_time, duration, number, percent
 
 NAMED = 3  # so many methods and mini-tasks are named
-OWN_WORDS = (Verdict.STOPPED, Verdict.BLOCKED)  # whose message says why
+OWN_WORDS = (Verdict.STOPPED, Verdict.BLOCKED)  # its message gives the reason
 UNDER_WAY = (Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE, Verdict.STILL)
 OVER = (Verdict.DONE, Verdict.FINDINGS)
 STUCK = ("failed", "blocked")

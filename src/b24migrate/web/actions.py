@@ -26,7 +26,7 @@ if sys.platform != "win32":
     import fcntl
 
 BUSY = "ACTION_UNDER_WAY"
-MESSAGES = "messages"  # of a note: keys and values of what it says
+MESSAGES = "messages"  # in the file: keys and values of its messages
 LOOKED_AT_S = 0.1  # another process may hold it only to check it
 BETWEEN_S = 0.02
 
@@ -144,7 +144,7 @@ def read_action(path: Path) -> LastAction | None:
 LEAVING_S = 5.0
 LAST_WORDS = 2000  # characters of the output of a process that ended without a message
 LAST_BYTES = 64 * 1024  # of its log are read
-WELL_TOLD = (0, 3, 4, 5)  # how a run ended, the front page says
+WELL_TOLD = (0, 3, 4, 5)  # the front page shows how a run ended
 VANISHED = "ACTION_VANISHED"
 RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
 

@@ -131,7 +131,7 @@ def _number(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return getattr(number, "ipv4_mapped", None) or number
 
 
-# ---------------------------------------------------------------- who shows the token
+# ---------------------------------------------------------------- the token
 
 
 class GuessLimit:
@@ -281,7 +281,7 @@ def check_token(token: str) -> str:
     return token
 
 
-# ---------------------------------------------------------------- who may change something
+# ---------------------------------------------------------------- requests that change something
 
 
 def refuse_forged(headers: Headers, hosts: Hosts) -> None:

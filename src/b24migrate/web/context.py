@@ -56,7 +56,7 @@ class Context:
     hosts: Hosts = field(default_factory=Hosts)
     sessions: Sessions = field(default_factory=Sessions)
     starter: Starter | None = None  # None: processes of this program
-    kept: AppCache | None = None  # the application of who serves us; None: one of our own
+    kept: AppCache | None = None  # the application of the host; None: our own
 
     def __post_init__(self) -> None:
         self._redactors: list[Redactor] = []
@@ -138,7 +138,7 @@ class Context:
         stamp = _stamp(self.config or Path(DEFAULT_FILE))
         with self._stamping:
             before = self._stamp
-            self._stamp = stamp or before  # who writes it anew may take it away for a moment
+            self._stamp = stamp or before  # an editor may remove the file for a moment
         if before is not None and stamp is not None and before != stamp:
             return True
         file = self._file

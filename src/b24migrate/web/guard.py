@@ -21,7 +21,7 @@ from b24migrate.web.static import ROOT as STATIC
 
 LARGEST_BODY = 64 * 1024
 LONGEST_ADDRESS = 32 * 1024
-BODY_S, STRANGERS_BODY_S = 10.0, 3.0  # who sends more slowly does not send
+BODY_S, STRANGERS_BODY_S = 10.0, 3.0  # a slower body is refused
 TEXTS = ("application/json", "text/", "image/svg")
 
 Redact = Callable[[str], str]

@@ -12,10 +12,10 @@ from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import MigrationError
 from b24migrate.web.context import Context
 
-EVERY_S = 1.8  # a page asks every two seconds: however many there are, the store is looked at as often as for one
+EVERY_S = 1.8  # a page requests it every two seconds; for all pages together the store is read once
 LOOKING_SHARE = 0.1  # of the time that goes by
 WHATEVER = object()
-OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
+OLDEST_S = 30.0  # a failed read is replaced by the last overview for so long
 
 
 class OverviewCache:

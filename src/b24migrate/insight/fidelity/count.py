@@ -71,7 +71,7 @@ def _sent_records(context: RunContext, stream: Stream) -> Iterator[Record]:
         return
     while some := list(islice(records, WALKED_AT_ONCE)):
         linked: set[str] = set()
-        with suppress(Permanent, GateUnmet):  # a target that cannot be asked for people links none
+        with suppress(Permanent, GateUnmet):  # a target without a user search links none
             linked = find_linked(context, stream, some)
         yield from (one for one in some if one.row_key not in linked)
 

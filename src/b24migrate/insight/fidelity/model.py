@@ -23,7 +23,7 @@ GATE = "fidelity.accepted"
 class Basis(StrEnum):
     """What a number of records rests on."""
 
-    COUNTED = "counted"  # every record was read and looked at
+    COUNTED = "counted"  # every record was read and counted
     SO_FAR = "so_far"  # so were those that are read by now
     AT_MOST = "at_most"  # so many there are in all
     UNKNOWN = "unknown"

@@ -36,7 +36,7 @@ class StreamNeed:
     filled: float = 0.0  # fields of a record
     size: float = 0.0  # and bytes
     longest: float = 0.0  # records of one parent
-    completed: float | None = None  # the share that a second pass changes; None: none is looked at
+    completed: float | None = None  # the share that a second pass changes; None: no second pass
     method: str = ""
     uncertain: float = 0.0
     aid: bool = False
@@ -166,7 +166,7 @@ class Builder:
         jobs = math.ceil(files / attachments.AT_ONCE)
         mine = files / jobs
         here_s = self.computer.scale(cost.JOB_S + mine * (cost.UPLOAD_S + cost.FILE_BYTE_S * size))
-        # Each is asked for first: an earlier upload may have brought a part of it.
+        # Each is checked first: an earlier upload may have sent a part of it.
         calls = Op(TARGET, mine * 2, self.target_pace.call_s + size / 2 / BYTES_PER_S, "import.files.put")
         lanes = even_lanes(jobs, math.ceil(files / FILES_IN_A_LANE))
         yield Stage("upload", "set", lanes, (calls, self._compute(here_s)), files=True, uncertain=found.uncertain)

@@ -73,7 +73,7 @@ class FieldFacts:
     type: str
     label: str
     filled: int
-    of: int  # records that were looked at
+    of: int  # sampled records
     belongs_to: str = ""
 
 
@@ -125,7 +125,7 @@ class WhatIf:
 @dataclass(frozen=True, slots=True)
 class Forecast:
     entities: tuple[EntityForecast, ...]
-    total_s: float  # what does not wait for one another goes on side by side
+    total_s: float  # independent phases run in parallel
     low_s: float
     high_s: float
     limited_by: str
@@ -145,7 +145,7 @@ class Survey:
     admin: bool | None
     webhooks: int
     warnings: tuple[str, ...]
-    skipped: Mapping[str, str]  # entity -> why it was not looked at
+    skipped: Mapping[str, str]  # entity -> why it was not analyzed
     streams: tuple[StreamFacts, ...]
     methods: tuple[MethodFacts, ...]
     files: tuple[FileFacts, ...]
@@ -157,7 +157,7 @@ class Survey:
     forecast: Forecast
     file_limit: int = 0  # the largest file to migrate; 0: a survey of an older version
     large_files: tuple[LargeFile, ...] = ()  # of those met, the largest first
-    all_met: bool = False  # every record was looked at, so there are no more of them
+    all_met: bool = False  # every record was read, so the number is exact
     version: int = field(default=1)
 
     def to_json(self) -> Json:

@@ -244,7 +244,7 @@ class Sampled:
     basis: str = ""
     uncertain: float = 0.0
     rows: list[SourceRecord] = field(default_factory=list)  # of those met, as many as are worth keeping
-    met: int = 0  # how many records were looked at
+    met: int = 0  # sampled records
     bytes: int = 0  # of those
     in_use: int = 0  # of those, without what a rule excludes
     files: dict[str, FileRef] = field(default_factory=dict)  # that those refer to

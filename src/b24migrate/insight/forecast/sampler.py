@@ -134,7 +134,7 @@ class Sampler:
         before = self._meter.used
         # spread over all of them: a portal's old records are others than its new ones
         some = self._choose(rows, FIRST_ENRICHED)
-        with suppress(Permanent):  # get goes on without it, too
+        with suppress(Permanent):  # get continues without it, too
             known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, some))
             each = sum(self._meter.used.since(before).calls.values()) / len(some)
             if each * len(rows) <= MOST_ENRICHED and len(some) < len(rows):
@@ -263,7 +263,7 @@ class Sampler:
                     steps += 1
             further = scale_calls(self._meter.used.since(before).calls, 1 / steps) if steps else {}
             chain = chain_loads(begun, further, pages=math.ceil(total / PAGE), records=total, together=together)
-            again = Load((1.0,), (Ask(1.0, scale_calls(further, 1.0)),), 0.0)  # the top is looked at once more
+            again = Load((1.0,), (Ask(1.0, scale_calls(further, 1.0)),), 0.0)  # the top is read once more
             chains.append([*chain, again] if together else chain)
             unique = {row.source_id: row for row in rows}
             self._add(sampled, list(unique.values()), total, exact=len(begins) == 1, basis=say("forecast.total"))

@@ -123,7 +123,7 @@ class SourceSurvey:
             self.warnings.append(error.sentence)
             return
         for (stream_name, reason), count in Counter((one.stream, one.reason) for one in found).items():
-            # Of people the portal told how many there are; those with a webhook are the exception.
+            # The portal reports the number of users; those with a webhook are the exception.
             estimate = _scale_count(count, of.kept_count / len(of.kept))
             if entity.talk and entity.unreadable_by == self.context.people:
                 self.unread_people = estimate

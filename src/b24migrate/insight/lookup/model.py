@@ -44,7 +44,7 @@ class FieldVerdict(StrEnum):
 
 
 class FieldNote(StrEnum):
-    AS_READ = "as_read"  # another method told it, which is not asked again: the source's value is the staged one
+    AS_READ = "as_read"  # from another method, which is not called again: the staged value stands for the source
     LEFT = "custom_values_left"  # the custom field is not on the target
     EXCLUDED = "custom_values_excluded"  # the custom field is left out by the field map
     NO_ADDRESSES = "no_addresses"  # links to the portals cannot be compared without their addresses
@@ -55,7 +55,7 @@ class SideState(StrEnum):
 
     NOW = "now"
     GONE = "gone"  # it does not have the record
-    CANNOT = "cannot"  # this kind cannot be asked for by its id
+    CANNOT = "cannot"  # this kind cannot be read by its ID
     NOT_ASKED = "not_asked"
     ABSENT = "absent"  # its webhook cannot be had here
     FAILED = "failed"  # it did not answer, or refused: `message` says why
@@ -197,7 +197,7 @@ class RecordView:
     revision: int
     run: str
     pulled_through: bool
-    changed: bool  # the source says something else than what was staged
+    changed: bool  # the source differs from the staged value
     trouble: Trouble | None
     problem: str  # why it could not be sent as it is now
     link: TargetLink | None

@@ -71,7 +71,7 @@ AT_ONCE = 500
 AT_FIRST = 25  # until it is known how large the records are
 SIDE_BY_SIDE = 4  # questions to a store that may be far away
 AT_STAKE = 4 << 20  # bytes of payload in memory
-FOUND_S = 0.02  # who gave an id or an e-mail has what he wants: the walk only begins
+FOUND_S = 0.02  # for the walk, if an ID or an email already found its record
 
 
 class Cursor(NamedTuple):

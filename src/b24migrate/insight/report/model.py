@@ -35,7 +35,7 @@ class Standing(StrEnum):
     PAUSED = "paused"
     BLOCKED = "blocked"  # by a gate, before its end
     STOPPED = "stopped"  # by an error, before its end
-    PARTLY = "partly"  # what was asked for is done, and it was not the whole
+    PARTLY = "partly"  # the requested part is done
     TRY_OUT = "try_out"  # only the first few records of each kind
     FINDINGS = "findings"  # at its end, with something to look at
     DONE = "done"

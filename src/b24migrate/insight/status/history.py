@@ -17,7 +17,7 @@ from b24migrate.ports import HISTORY, RegisterRow, Store
 STEP_S = 10
 MOST = 700
 FRESH = 200  # the last ones stay as they are
-AT_ONCE = 20  # that are dropped: each is a question to a far store
+AT_ONCE = 20  # dropped at once: each is a request to a remote store
 WINDOW_S = 600.0
 
 

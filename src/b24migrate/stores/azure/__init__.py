@@ -46,7 +46,7 @@ class MovingRoom(ChangingRoom):
         def plan(key: str, old: Any) -> Plan[str]:
             return _restored(table, by_key[key], old)
 
-        # Nearly always nothing is there yet; where something is, the first transaction says so, and then it is read.
+        # Usually the rows do not exist yet. If one does, the first transaction fails, and the rows are read.
         for _ in self._change(table, list(by_key), str, plan, {}):
             pass
 
@@ -142,7 +142,7 @@ class AzureStore(StagingRoom, RecordRoom, SettlingRoom, MovingRoom, RegisterRoom
             "kind": "azure",
             "place": self.account.place,
             "version": VERSION,
-            "bytes": None,  # the service tells it once a day at best
+            "bytes": None,  # the service reports it at most once a day
             "free_bytes": None,
         }
 

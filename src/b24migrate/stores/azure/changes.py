@@ -20,7 +20,7 @@ from b24migrate.stores.azure.transactions import Operation, packed, size
 _MOST = OPERATIONS - 2  # beside a shard, and a segment
 _ROOM = TRANSACTION_BYTES - MIB  # which need at most so much
 _TRIES = 100
-_PATIENT = 3  # when it is not the others who are in the way
+_PATIENT = 3  # attempts, if the conflict is not with other writers
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ MOST = 1000  # in one answer
 _SHORTEST_RUN, LONGEST_RUN = 100, 50_000  # keys
 _WHOLE_TEXTS = 500  # records whose keys are texts, at once
 _A_GAP = 200  # keys that are skipped
-_A_RANGE = 4  # keys; fewer are asked for one by one
+_A_RANGE = 4  # keys; fewer are requested one by one
 _ENOUGH = 0.2  # of what a range gives must be wanted
 
 _FIRST = itemgetter(0)

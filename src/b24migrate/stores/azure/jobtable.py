@@ -41,7 +41,7 @@ _WITHIN = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 _GONE_OR_CHANGED = (404, 409, 412)
 # What happens beside the jobs. It is asked before every trial, whether it has to look again; None = it must not be.
 Beside = Callable[[bool], Sequence[Operation] | None]
-AGAIN = 20  # so often others may be faster before something must be wrong
+AGAIN = 20  # attempts, in which other workers may be faster
 _BESIDE_BYTES = 1024 * 1024  # a row of a job or a letter is at most so large
 
 

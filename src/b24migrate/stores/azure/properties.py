@@ -75,7 +75,7 @@ def columns(found: Mapping[str, Any], overflow: Overflow) -> dict[str, Json]:
 
 def key_of(found: Mapping[str, Any]) -> str:
     key = found.get("Key")
-    if key is None:  # a column that was asked for and is not there comes back as null
+    if key is None:  # a selected column that does not exist is returned as null
         return str(found["RowKey"])
     return str(_from_json(key) if "Key" in _listed(found, "Json") else key)
 

@@ -53,7 +53,7 @@ def entity_of(table: Table, columns: Mapping[str, Json]) -> tuple[Entity, list[b
         if value is not None and name not in ("RowKey", *_CONTENT):
             made[name] = written(name, value)
     if made["Status"] == Status.ERROR_RETRY:
-        made.setdefault("RetryAfterUtc", "")  # is asked for, and who lacks a property fulfils no condition on it
+        made.setdefault("RetryAfterUtc", "")  # a query compares it, and a missing property never matches
     made["Content"] = content_digest(columns["Payload"], columns["Extras"])
     large = []
     for name in _CONTENT:
@@ -109,7 +109,7 @@ def time_text(moment: datetime) -> str:
 
 
 def key_of(found: Mapping[str, Any]) -> str:
-    key = found.get("Key")  # may be null when it was asked for and is not there; Azurite leaves it out
+    key = found.get("Key")  # null if selected and missing; Azurite omits it
     return str(found["RowKey"] if key is None else key)
 
 

@@ -77,7 +77,7 @@ class Tally(dict[str, float]):
                 total._add(name, value)
         return total
 
-    # ------------------------------------------------------------ what it says
+    # ------------------------------------------------------------ its numbers
 
     def counts(self) -> dict[Status, int]:
         return {status: int(self.get(_RECORDS + status, 0)) for status in Status}

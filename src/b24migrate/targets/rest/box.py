@@ -40,7 +40,7 @@ class SourceFacts(NamedTuple):
     staged: Callable[[str, str], bool] = lambda _stream, _id: (
         True
     )  # whether a record, by stream and id, was read at all
-    placeholder: str = ""  # the target's person who stands for those who are not to be found
+    placeholder: str = ""  # the target's user for users that are not found
 
 
 class Box:

@@ -69,7 +69,7 @@ def put_file(box: Box, journal: Journal, upload: Upload, content: BinaryIO) -> s
         box.under_way.gave_up([upload.key], lost)
         raise
     stands = journal.first(STREAM, JournalEntry(upload.key, State.DONE, target_id, upload.sha256)).target_id
-    if stands != target_id:  # another was faster; who has the same copy may have deleted it, too
+    if stands != target_id:  # another worker was faster and may have deleted the copy already
         with suppress(Permanent):
             box.call("disk.file.delete", {"id": target_id})
     return stands

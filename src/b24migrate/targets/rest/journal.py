@@ -133,7 +133,7 @@ class PendingCreates:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._me = token_hex(4)
-        self._until: dict[tuple[str, str], float] = {}  # of a key, and of who began it
+        self._until: dict[tuple[str, str], float] = {}  # by key and the signature of the process that began it
 
     def signature(self) -> str:
         """Who begins, and when: kept with every intent."""

@@ -1,5 +1,5 @@
 """The port `Target` over the methods that every box has."""
-# ruff: noqa: ARG002 - the port says more than these methods need to know
+# ruff: noqa: ARG002 - the port has more parameters than these methods need
 
 from __future__ import annotations
 
