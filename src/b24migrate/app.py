@@ -252,6 +252,8 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         },
         source_url=settings.source.webhooks[0].origin,
         target_url=settings.target.origin,
+        deletions=settings.run.deletions,
+        deletions_limit=settings.run.deletions_limit,
         allow_activities=frozenset(name.strip().lower() for name in settings.run.allow_activities),
         file_bytes=int(settings.run.largest_file_mb * MEGABYTE),
         absent=settings.absent,

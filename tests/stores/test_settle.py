@@ -47,6 +47,7 @@ def test_counts_follow_every_status(store: Store) -> None:
         Status.IMPORT_OK: 3,
         Status.IMPORT_ERR: 2,
         Status.ERROR_RETRY: 0,
+        Status.DELETED: 0,
     }
 
 

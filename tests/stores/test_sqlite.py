@@ -38,6 +38,7 @@ COLUMNS = [
     "Revision",
     "Losses",
     "LastErrorMessage",
+    "DeletedUtc",
     "RunId",
     "MigrationVersion",
     "Extras",
@@ -151,6 +152,7 @@ def test_a_store_of_before_there_were_losses_gets_their_column(tmp_path: Path) -
     with closing(sqlite3.connect(tmp_path / "store.db")) as raw:
         for table in TABLES:
             raw.execute(f'ALTER TABLE "{table.name}" DROP COLUMN Losses')
+            raw.execute(f'ALTER TABLE "{table.name}" DROP COLUMN DeletedUtc')
     after = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path).store
     settle(after, imported(2, losses={"dropped": 2}))
     after.take_back("groups", GROUPS, ["1"])

@@ -76,6 +76,8 @@ def _tell(session: Session, file: Path, act: Callable[[], Made], heading: str, *
     )
     classes = ", ".join(f"{sums[name]:,} {phrase(f'cli.certificate.class.{name}')}" for name in CLASSES)
     typer.echo("  " + phrase("cli.certificate.ids", total=f"{sum(sums.values()):,}", classes=classes))
+    if deleted := sum(one.deleted for one in made.head.streams):
+        typer.echo("  " + phrase("cli.certificate.deleted", count=deleted))
     if made.head.foreseen:
         typer.echo("  " + phrase("cli.certificate.foreseen", count=made.head.foreseen))
     typer.echo("  " + phrase("cli.certificate.root", root=made.root))
@@ -88,7 +90,8 @@ def totals(made: Made) -> dict[str, int]:
 def as_told(made: Made) -> dict[str, object]:
     head = made.head
     streams = {
-        one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", *CLASSES)} for one in head.streams
+        one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", "deleted", *CLASSES)}
+        for one in head.streams
     }
     about = {"run": head.run, "made_at": head.made_at, "source": head.source, "target": head.target}
     return {

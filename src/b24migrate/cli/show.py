@@ -31,6 +31,7 @@ VERDICTS = {
     "linked": (say("cli.verdict.matched"), "green"),
     "excluded": (say("cli.verdict.excluded"), "yellow"),
     "impossible": (say("cli.verdict.impossible"), "yellow"),
+    "deleted": (say("cli.verdict.deleted"), "yellow"),
     "imported": (say("cli.verdict.imported"), ""),
     "aid": (say("cli.verdict.aid"), ""),
 }

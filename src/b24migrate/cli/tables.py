@@ -42,6 +42,7 @@ COLUMNS = (
     ("pending", ("new", "error_retry")),
     ("skipped", ("excluded", "impossible")),
     ("different", ("mismatch",)),
+    ("deleted", ("deleted",)),
 )
 ALWAYS = 4  # so many columns are shown even when nothing is in them
 BAD = ("failed", "different")
@@ -138,6 +139,7 @@ class Layout(NamedTuple):
     spaced: bool = True  # 9 999 999
     brief: bool = False  # get ✓
     headed: bool = False  # the phase in a line of its own
+    last: bool = True  # with the last column
 
 
 LAYOUTS = (
@@ -145,6 +147,7 @@ LAYOUTS = (
     Layout(" ", empty=False, brief=True),
     Layout(" ", empty=False, spaced=False, brief=True),
     Layout(" ", empty=False, spaced=False, headed=True),
+    Layout(" ", empty=False, spaced=False, headed=True, last=False),
 )
 
 
@@ -182,7 +185,7 @@ def _laid_out(rows: Sequence[Row], layout: Layout) -> list[Text]:
 
     shown = [
         index
-        for index in range(len(COLUMNS))
+        for index in range(len(COLUMNS) - (not layout.last))
         if layout.empty or index < ALWAYS or any(row.values[index] for row in rows)
     ]
     columns = [COLUMNS[index][0] for index in shown]

@@ -139,6 +139,8 @@ class RunSettings(Table):
     largest_file_mb: Amount = 0.0
     entities: tuple[str, ...] = ()
     allow_activities: tuple[str, ...] = ()
+    deletions: Literal["keep", "delete"] = "keep"
+    deletions_limit: Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=100)] = 5.0
     language: Literal["", "en", "ru"] = ""  # of the command line; empty: by the locale
 
 

@@ -160,7 +160,8 @@ def check_import(context: RunContext, other: Entity, coverage: float) -> Unmet |
 def check_coverage(
     context: RunContext, gate: str, stream: str, counts: dict[Status, int], coverage: float
 ) -> Unmet | None:
-    retrieved = sum(counts.values()) - context.store.pulled_pending(context.streams[stream].table)
+    deleted = counts.get(Status.DELETED, 0)
+    retrieved = sum(counts.values()) - deleted - context.store.pulled_pending(context.streams[stream].table)
     ok = counts.get(Status.IMPORT_OK, 0)
     if not retrieved or ok / retrieved >= coverage:
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from b24migrate.engine.phases import deferred, lanes, read, send, verify
+from b24migrate.engine import plan
+from b24migrate.engine.phases import deferred, deletions, lanes, read, removal, send, verify
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.records import Job, Json, Status
@@ -33,7 +34,7 @@ def stages(context: RunContext, entity: Entity, phase: str, pass_no: int) -> lis
         "get": lambda: get_stages(context, entity, pass_no),
         "set": lambda: set_stages(context, entity),
         LATE: lambda: late_stages(context, entity),
-        FINAL: lambda: [Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])],
+        FINAL: lambda: final_stages(context),
         "verify": lambda: [one_job("forget", "forget-findings", entity), *map(verify_stage, entity.streams)],
     }
     return makers[phase]()
@@ -47,7 +48,12 @@ def one_job(name: str, kind: str, entity: Entity, **args: Json) -> Stage:
 
 
 def get_stages(context: RunContext, entity: Entity, pass_no: int) -> list[Stage]:
-    reads = [stage for stream in (*entity.aids, *entity.streams) for stage in read_stages(context, stream, pass_no)]
+    reads = [stage for stream in entity.aids for stage in read_stages(context, stream, pass_no)]
+    reads += [
+        stage
+        for stream in entity.streams
+        for stage in (*read_stages(context, stream, pass_no), *deletion_stages(context, stream, pass_no))
+    ]
     pulls = [pull_stage(stream) for stream in entity.streams] if context.options.test_limit else []
     fetches = [files_stage("fetch", one) for one in (*pulled_entities(context, entity), entity)]
     begun = one_job("forget", "forget", entity, **{"pass": pass_no})
@@ -77,6 +83,22 @@ def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
     return Stage(f"read {stream.name}", lambda context, scope: read.start(context, scope, stream, pass_no, which))
 
 
+def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
+    """Right after its reading: the children of deleted records are not asked for."""
+
+    def seeded(kind: str) -> Stage:
+        return Stage(
+            f"{kind} {stream.name}", lambda context, scope: deletions.seed(context, scope, kind, stream, pass_no)
+        )
+
+    def mark(context: RunContext, scope: str) -> list[Job]:
+        args = {"stream": stream.name, "pass": pass_no, "after": ""}
+        return [Job(scope, "mark", args)] if deletions.count_absent(context, stream) else []
+
+    judged = [seeded("judge")] if deletions.is_reread(context, stream) else []
+    return [seeded("seek"), *judged, Stage(f"mark {stream.name}", mark)]
+
+
 def pull_stage(stream: Stream) -> Stage:
     return Stage(f"pull {stream.name}", lambda _, scope: [Job(scope, "pull", {"stream": stream.name, "after": ""})])
 
@@ -104,12 +126,33 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
         for stage in (send_stage(stream, pulled=True), *learn_stages(stream))
     ]
     sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
-    return [*matched, *uploads, *pulled, *sent]
+    left = [remove_stage(stream) for stream in entity.streams if stream.access]
+    return [*matched, *uploads, *pulled, *sent, *left]
 
 
 def late_stages(context: RunContext, entity: Entity) -> list[Stage]:
     both = [*pulled_entities(context, entity), entity]
     return [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
+
+
+def final_stages(context: RunContext) -> list[Stage]:
+    """When everything has arrived: what is deleted at the source goes, what refers to others first."""
+    run = plan.current(context.store)
+    entities = [one for one in context.entities if run is None or one.name in run.plan.entities]
+    streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
+    removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
+    return [*removed, Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])]
+
+
+def remove_stage(stream: Stream) -> Stage:
+    def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        """Some are kept as long as others of the stream depend on them. When a round removed none, they stay."""
+        left, round_no = removal.count_removable(context, stream), int(memo.get("round", 0)) + 1
+        if left >= memo.get("left", left + 1):
+            return [], {}
+        return removal.seed(context, scope, stream, round_no), {"left": left, "round": round_no}
+
+    return Stage(f"remove {stream.name}", lambda context, scope: removal.seed(context, scope, stream), again)
 
 
 def match_stage(stream: Stream) -> Stage:

@@ -49,7 +49,7 @@ def _owner_of_file(file: Record) -> str:
 
 def stream_is_clean(context: RunContext, stream: Stream) -> bool:
     counts = context.store.counts(stream.table)
-    imported = sum(counts.values()) == counts.get(Status.IMPORT_OK, 0)
+    imported = sum(counts.values()) == counts.get(Status.IMPORT_OK, 0) + counts.get(Status.DELETED, 0)
     return (
         imported
         and not count_differences(context, stream)

@@ -28,6 +28,7 @@ class Status(StrEnum):
     IMPORT_OK = "IMPORT_OK"
     IMPORT_ERR = "IMPORT_ERR"
     ERROR_RETRY = "ERROR_RETRY"
+    DELETED = "DELETED"  # deleted at the source and not on the target: nothing is left to do
 
 
 class Table(NamedTuple):
@@ -35,6 +36,11 @@ class Table(NamedTuple):
 
     name: str
     partition: str
+
+
+def deleted_counter(table: Table) -> str:
+    """How many of its records are marked as deleted at the source."""
+    return f"deleted:{table.name}"
 
 
 class Span(NamedTuple):
@@ -75,6 +81,8 @@ class Record(NamedTuple):
     natural: str | None = None
     revision: int = 0
     losses: Mapping[str, int] = {}  # what it went without when it was last sent
+    deleted_utc: str | None = None  # when it was found to be deleted at the source
+    pass_no: int = 0  # the last pass that has met it
 
 
 # A row as a whole, with every column that a store keeps of a record: `Payload` and `Extras` are bytes, `PulledThrough`
@@ -84,6 +92,7 @@ COLUMNS = (
     *("Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"),
     *("TargetId", "ImportedAtUtc", "SourceOriginal", "SourceUtc", "OriginalOffsetMin"),
     *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion", "Losses", "LastErrorMessage"),
+    "DeletedUtc",
 )
 LONGEST_ERROR = 10_000  # characters of `LastError` and `LastErrorCode` that go from one store to another
 

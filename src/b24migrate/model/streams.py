@@ -418,6 +418,10 @@ class Stream:
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
     fetch: Fetch | None = None
+    access: bool = False  # who is in it may see something: what is deleted at the source goes on the target at once
+    # the portal answers alike for a record that is deleted and one that the webhook's owner may not see any more: a
+    # deletion is never believed
+    unprovable: bool = False
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[SourceRecord], bool] = lambda _: (
         False

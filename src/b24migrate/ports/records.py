@@ -18,8 +18,9 @@ class Records(Protocol):
         imported), makes it NEW with Revision + 1, attempts 0 and no error. Without hashes the content of a record that
         is not IMPORT_OK is replaced, its status stays; an imported one is left as it is.
         `pulled_through` is kept as first staged, except that a record met again in an ordinary read is no longer
-        pulled through. `seen`, and with it the counter `seen:<table>:<pass_no>`, counts each record once per pass_no,
-        however often it is staged; passes grow, and one met in a later pass is not counted for an earlier one."""
+        pulled through. One that was marked as deleted loses the mark, and becomes NEW where it was DELETED.
+        `seen`, and with it the counter `seen:<table>:<pass_no>`, counts each record once per pass_no, however often it
+        is staged; passes grow, and one met in a later pass is not counted for an earlier one."""
         ...
 
     def records(self, table: Table, span: Span, limit: int) -> list[Record]:
@@ -31,6 +32,15 @@ class Records(Protocol):
     ) -> list[Record]:
         """The first `limit` records of the span, in order, that are NEW, or ERROR_RETRY and due at `now`; none whose
         parent (the row key up to its last `:`) is in `hold`. With `pulled` only the pulled-through ones."""
+        ...
+
+    def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
+        """The first `limit` records of the span, in order, that this pass has met; or, with `shown` false, those that
+        it has not met and that are not marked as deleted."""
+        ...
+
+    def deleted(self, table: Table, span: Span, limit: int) -> list[Record]:
+        """The first `limit` records of the span, in order, that are marked as deleted at the source."""
         ...
 
     def waiting(self, table: Table, span: Span, *, now: datetime) -> list[tuple[str, datetime]]:
@@ -84,9 +94,15 @@ class Records(Protocol):
         ...
 
     def take_back(self, stream: str, table: Table, row_keys: Sequence[str]) -> int:
-        """These records, whatever their status, become NEW as if they had never been sent: attempts 0, no error, no
-        TargetId, no ImportedAtUtc, and nothing lost, which the counters of the stream follow. Returns how many changed
-        by it."""
+        """These records, whatever their status, become NEW as if they had never been sent (DELETED where they are
+        marked as deleted at the source): attempts 0, no error, no TargetId, no ImportedAtUtc, and nothing lost, which
+        the counters of the stream follow. Returns how many changed by it."""
+        ...
+
+    def mark_deleted(self, table: Table, row_keys: Sequence[str], *, there: Collection[str], now: datetime) -> int:
+        """These records are deleted at the source (DeletedUtc). Those in `there` are on the target and are IMPORT_OK,
+        the others are DELETED; attempts 0, no error. The counter `deleted:<table>` follows. Marked ones stay as they
+        are. Returns how many were marked."""
         ...
 
     def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:

@@ -64,6 +64,9 @@ CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrie
 ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
 KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
+# of records that are not at the source any more: asked for in vain (`gone:`, `doubtful:`), by stream and id; still on
+# the target (`kept:`) and why; named there by others that stay (`needed:`)
+DELETIONS = Register("Deletions", "deletion", ("Reason",), True)
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
@@ -102,6 +105,7 @@ REGISTERS = (
     OUTAGES,
     NATIVE,
     KEPT,
+    DELETIONS,
     TURNS,
     TOKENS,
     ALIASES,

@@ -56,7 +56,8 @@ class Table:
 def streams(making: Sources) -> Iterator[Line]:
     for one in making.facts.streams:
         about: Sequence[Cell] = (one.entity, one.name, one.source, one.read, one.imported, one.verified, one.failed)
-        rest: Sequence[Cell] = (one.waiting, one.retrying, one.excluded, one.impossible, one.drift, one.findings)
+        rest: Sequence[Cell] = (one.waiting, one.retrying, one.excluded, one.deleted, one.impossible)
+        rest = (*rest, one.drift, one.findings)
         lost = [one.losses.get(name, 0) for name in LOSSES]
         yield Line((*about, *rest, one.places, *lost), (one.entity,))
 
@@ -70,6 +71,12 @@ def set_aside(making: Sources) -> Iterator[Line]:
     for one in rows.set_aside(making.context, making.folder):
         alike = NAMED.sub("…", render(one.reason, making.language)[:500])
         yield Line(one, (one.why, one.stream, alike), one.name or one.source_id)
+
+
+def deleted(making: Sources) -> Iterator[Line]:
+    for one in rows.deleted(making.context):
+        fate = ("there" if one.target_id else "removed") if not one.reason else "kept"
+        yield Line(one, (one.stream, fate, render(one.reason, making.language)[:500]), one.source_id)
 
 
 def findings(making: Sources) -> Iterator[Line]:
@@ -138,13 +145,25 @@ def custom_fields(making: Sources) -> Iterator[Line]:
         yield Line(one, (one.fate, one.entity), one.code)
 
 
-COUNTS = ("source", "read", "imported", "verified", "failed", "waiting", "retrying", "excluded", "impossible")
+COUNTS = (
+    "source",
+    "read",
+    "imported",
+    "verified",
+    "failed",
+    "waiting",
+    "retrying",
+    "excluded",
+    "deleted",
+    "impossible",
+)
 TIMES = ("state", "started_utc", "finished_utc", "seconds", "foretold_seconds")
 PASSES = ("snapshot_utc", "reported", "retrieved", "drift", "pages", "method", "latest", "limited")
 TABLES = (
     Table("streams", ("entity", "stream", *COUNTS, "drift", "findings", "unresolved_places", *LOSSES), streams),
     Table("failed", ("stream", "source_id", "title", "code", "message", "attempts", "fix"), failed),
     Table("set_aside", ("why", "stream", "source_id", "name", "reason"), set_aside),
+    Table("deleted", ("stream", "source_id", "title", "deleted_utc", "target_id", "reason"), deleted),
     Table("findings", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), findings),
     Table("fidelity", ("entity", "stream", "field", "keeping", "reason", "records", "basis", "accepted"), fidelity),
     Table("foreseen", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), foreseen),

@@ -129,7 +129,9 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
     def certificate(speaks: Speaks) -> Answer:
         seen = eye.look()
         streams = tuple(
-            CertificateStream(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible)
+            CertificateStream(
+                *(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible, one.deleted)
+            )
             for entity in seen.entities
             for one in entity.streams
         )

@@ -148,6 +148,7 @@ class CertificateStream:
     failed: int
     excluded: int
     impossible: int
+    deleted: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class Options:
     batch: Mapping[str, int] = field(default_factory=dict)  # stream -> records in a call
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
+    deletions: str = "keep"  # what becomes of records on the target that the source has no longer: keep or delete
+    deletions_limit: float = 5.0  # percent of a stream; if more are gone, its get stops
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured

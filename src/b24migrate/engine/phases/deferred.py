@@ -74,7 +74,7 @@ def complete(context: RunContext, job: Job) -> Follow:
     what the target has already is recognised by the digest in the id map."""
     stream = context.streams[job.args["stream"]]
     found, left = _next_records(context, stream, [Span(*ends) for ends in job.args["spans"]])
-    imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
+    imported = [record for record, _ in found if record.status is Status.IMPORT_OK and not record.deleted_utc]
     links = context.store.links(stream.name, [record.row_key for record in imported])
     sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
     changed: list[ChangedRecord] = []

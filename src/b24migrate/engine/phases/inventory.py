@@ -11,7 +11,7 @@ from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
-from b24migrate.model.records import Job, Record, SetAside, Span, children_between, order_key
+from b24migrate.model.records import Job, Record, SetAside, Span, children_between, deleted_counter, order_key
 from b24migrate.model.streams import Each, Entity, Listing, PerParent, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
@@ -67,7 +67,9 @@ def find_unavailable(
     def shown(name: str) -> Iterator[SourceRecord]:
         stream = context.streams[name]
         return (
-            decode_record(one, stream) for one in (records if stream is of else walk(context, stream.table, children))
+            decode_record(one, stream)
+            for one in (records if stream is of else walk(context, stream.table, children))
+            if not one.deleted_utc
         )
 
     readings = [context.reading(stream) for stream in entity.streams]
@@ -130,10 +132,11 @@ def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | N
 
 
 def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
-    """Each record once, however many pages showed it, and those that a rule excludes. A limited get asks only for what
-    is not staged yet, so there everything staged counts."""
+    """Each record once, however many pages showed it, and those that a rule excludes; without those that are deleted. A
+    limited get asks only for what is not staged yet, so there everything staged counts."""
     if context.options.test_limit:
-        return sum(context.store.counts(stream.table).values()) + count_set_aside(context, stream.name, "excluded")
+        staged = sum(context.store.counts(stream.table).values()) - count_deleted(context, stream)
+        return staged + count_set_aside(context, stream.name, "excluded")
     return count_in_pass(context, stream, pass_no) + count_set_aside(context, stream.name, "excluded")
 
 
@@ -141,6 +144,18 @@ def count_in_pass(context: RunContext, stream: Stream, pass_no: int) -> int:
     """How many records of the stream a pass has met so far."""
     name = pass_counter(stream, pass_no)
     return int(context.store.counters(name).get(name, 0))
+
+
+def count_deleted(context: RunContext, stream: Stream) -> int:
+    """How many of its records are deleted at the source."""
+    name = deleted_counter(stream.table)
+    return int(context.store.counters(name).get(name, 0))
+
+
+def count_unshown(context: RunContext, stream: Stream, pass_no: int) -> int:
+    """How many were staged before, and are neither shown by this pass nor known to be deleted."""
+    staged = sum(context.store.counts(stream.table).values())
+    return staged - count_in_pass(context, stream, pass_no) - count_deleted(context, stream)
 
 
 def pass_counter(stream: Stream, pass_no: int) -> str:

@@ -122,10 +122,12 @@ def _count_pages(
     parents: Sequence[Record],
     asks: Callable[[PerParent, SourceRecord], bool],
 ) -> dict[str, int]:
-    """The parents whose children are read, and how many pages each is likely to have. One that cannot be read from the
-    store, or makes no sense, is counted as read in part: the next run asks again."""
+    """The parents whose children are read, and how many pages each is likely to have; deleted ones have none. One that
+    cannot be read from the store, or makes no sense, is counted as read in part: the next run asks again."""
     pages: dict[str, int] = {}
     for parent in parents:
+        if parent.deleted_utc:
+            continue
         try:
             one = decode_record(parent, of)
             if reading.only(one) and asks(reading, one):

@@ -32,7 +32,7 @@ from b24migrate.model.streams import (
     PerParent,
     Stream,
 )
-from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
+from b24migrate.ports import CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
 
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
 LONG_S = 30.0  # a longer wait is for execution time
@@ -50,6 +50,7 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})
             for number, parent in enumerate(walk(context, context.streams[reading.of].table), 1)
+            if not parent.deleted_utc
         ]
     return [Job(scope, "read", {**args, "cursor": {}})]
 
@@ -74,6 +75,7 @@ def _pass_registers(entity: Entity) -> Iterator[tuple[Register, str]]:
         yield from ((register, f"{stream.name}:") for register in (PAGE_LOG, CHECKPOINTS))
         yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimate_prefix, trusted_prefix, gap_key))
         yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
+        yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
 
 
 def read(context: RunContext, job: Job) -> Follow:

@@ -35,8 +35,9 @@ def locate(context: RunContext, stream_name: str, source_id: str) -> Whereabouts
         return Whereabouts.GONE  # nothing of its kind is migrated
     if stream.by_natural:
         return Whereabouts.STAGED if context.store.holder(stream.table, source_id) else Whereabouts.GONE
-    if context.store.known(stream.table, (source_id,)):
-        return Whereabouts.STAGED
+    staged = context.store.get(stream.table, (source_id,)).get(source_id)
+    if staged is not None:
+        return Whereabouts.GONE if staged.status is Status.DELETED else Whereabouts.STAGED
     if not context.store.count(INVENTORY, f"{stream.name}:"):
         return Whereabouts.UNKNOWN
     if stream.fetch is None or _has_later(context, stream, source_id):
@@ -172,7 +173,7 @@ class References:
         elif locate(self._context, stream, source_id) is Whereabouts.UNKNOWN:
             own = f"{self._stream.name}.{spec.name}"
             why = say("record.link_unread", stream=stream, own=own)
-        elif record is None:
+        elif record is None or record.status is Status.DELETED:
             why = say("record.link_unfound")
         elif record.status is Status.IMPORT_ERR:
             why = say("record.link_failed", code=record.last_error_code)
@@ -190,7 +191,7 @@ class References:
     def _may_come(self, stream: str, source_id: str) -> bool:
         record = self._find_staged(stream, source_id) if stream == self._stream.name else None
         # One that is there by now came while this record was composed: the next round finds it.
-        return record is not None and record.status is not Status.IMPORT_ERR
+        return record is not None and record.status not in (Status.IMPORT_ERR, Status.DELETED)
 
     # ------------------------------------------------------------ circles
 

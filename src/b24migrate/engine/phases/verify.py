@@ -20,7 +20,7 @@ from b24migrate.engine.phases.comparison import (
 )
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, ComposedRecord, Composer
 from b24migrate.engine.phases.context import Follow, RunContext, decode_readable
-from b24migrate.engine.phases.inventory import count_in_pass
+from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.read import SLOWLY, smaller_slice
 from b24migrate.messages import say
@@ -103,19 +103,17 @@ def count_on_target(
 
 
 def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
-    """More than the latest full pass retrieved: they were deleted on the source, or it did not show them this time."""
+    """What was staged before, and the latest full pass neither showed nor proved to be deleted."""
     latest = [
         row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
     ]
     if not latest or latest[0].get("Limited"):
         return []
-    staged, seen = (
-        sum(context.store.counts(stream.table).values()),
-        count_in_pass(context, stream, current_pass(context, stream)),
-    )
-    if staged <= seen:
+    pass_no = current_pass(context, stream)
+    seen, unshown = count_in_pass(context, stream, pass_no), count_unshown(context, stream, pass_no)
+    if unshown <= 0:
         return []
-    note = say("verify.not_shown", count=staged - seen)
+    staged, note = seen + unshown, say("verify.not_shown", count=unshown)
     return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
 
 
@@ -161,7 +159,7 @@ def sample(context: RunContext, job: Job) -> Follow:
             return [Job(job.scope, job.kind, {**job.args, "done": start})]
         some = records[start : start + size]
         try:
-            compare_records(context, stream, some)
+            compare_records(context, stream, [one for one in some if not one.deleted_utc])
         except Limited as limit:
             return [slower_job(job, limit, {**job.args, "done": start}, len(some))]
     return []
@@ -174,10 +172,15 @@ def compare(context: RunContext, job: Job) -> Follow:
     if not records:
         return []
     try:
-        compare_records(context, stream, [one for one in records if one.status is Status.IMPORT_OK])
+        compare_records(context, stream, [one for one in records if _is_compared(one)])
     except Limited as limit:
         return [slower_job(job, limit, job.args, len(records))]
     return lanes.next_lane_job(job, records[-1], moved=False)
+
+
+def _is_compared(record: Record) -> bool:
+    """Nobody tells what one that is deleted at the source should look like."""
+    return record.status is Status.IMPORT_OK and not record.deleted_utc
 
 
 def slower_job(job: Job, limit: Limited, args: Args, tried: int) -> Job:
@@ -265,7 +268,7 @@ def cover(context: RunContext, job: Job) -> Follow:
     if not records:
         return []
     composer = Composer(context, stream, late=True)
-    composed = [composer.compose(one) for one in records if one.status is Status.IMPORT_OK]
+    composed = [composer.compose(one) for one in records if _is_compared(one)]
     pull_new_records(context, [named for one in composed for named in one.brings])
     for one in composed:
         # What the source does not have either is no reference any more.

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.removal import forget
 from b24migrate.engine.phases.verify import FOUND
 from b24migrate.engine.state import EntityState, PhaseState, States
 from b24migrate.engine.undo.checks import refuse_busy
 from b24migrate.engine.undo.cycles import clear_circles, may_be_in_circle, restore_circles
 from b24migrate.engine.undo.dry_run import DryRun, is_adopted
-from b24migrate.engine.undo.forget import forget, settle
+from b24migrate.engine.undo.forget import settle
 from b24migrate.engine.undo.model import KeptRecord, Tally, delete_keys
 from b24migrate.engine.undo.records import ImportedRecord, find_imported, spans_from_end
 from b24migrate.engine.undo.scope import Scope

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 
 from b24migrate.engine.phases.context import RunContext, decode_extras, decode_payload
-from b24migrate.engine.phases.pull_through import links_of_field
+from b24migrate.engine.phases.removal import REASON, links_of, row_key_of
 from b24migrate.engine.undo.model import delete_keys
 from b24migrate.engine.undo.records import ImportedRecord
 from b24migrate.engine.undo.scope import Scope
-from b24migrate.messages import say
 from b24migrate.model.records import Status
 from b24migrate.model.streams import SourceRecord, Stream
 from b24migrate.ports import Deleted
 from b24migrate.ports.walk import walk_table
 
-REASON = say("keep.needed")
 _BITS = 1 << 26  # eight megabytes, however many records there are
 _PLACES = 4
 
@@ -75,15 +73,7 @@ class Dependants:
 
     def _named(self, stream: Stream, one: ImportedRecord) -> Iterator[tuple[str, str]]:
         record = SourceRecord(one.row_key, decode_payload(stream, one.row["Payload"]), decode_extras(one.row["Extras"]))
-        for field in stream.refs:
-            if field.when is None or field.when(record):
-                yield from ((name, self._row_key(name, source_id)) for name, source_id in links_of_field(field, record))
-
-    def _row_key(self, name: str, source_id: str) -> str:
-        stream = self._context.streams.get(name)
-        if stream is None or not stream.by_natural:
-            return source_id
-        return self._context.store.holder(stream.table, source_id) or source_id
+        yield from ((name, row_key_of(self._context, name, source_id)) for name, source_id in links_of(stream, record))
 
 
 def _bit_positions(name: str, source_id: str) -> list[int]:

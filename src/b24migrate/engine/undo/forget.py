@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.target_codes import code_stream
+from b24migrate.engine.phases.removal import forget
 from b24migrate.engine.undo.model import Tally, delete_keys
 from b24migrate.engine.undo.records import find_imported
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.engine.undo_lock import Stretch
-from b24migrate.model.streams import Kind, Stream
-from b24migrate.ports import UNRESOLVED
-
-
-def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """The record first: were it the link, and nothing after it, the record would count as imported for ever."""
-    store = context.store
-    store.take_back(stream.name, stream.table, row_keys)
-    store.unlink(stream.name, row_keys)
-    if stream.code:
-        store.unlink(code_stream(stream.name, stream.code), row_keys)
-    if any(one.kind is Kind.TREE and one.code for one in stream.fields):
-        for row_key in row_keys:
-            store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
 
 
 def settle(context: RunContext, stretch: Stretch) -> None:

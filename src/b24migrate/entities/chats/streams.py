@@ -167,6 +167,7 @@ chats = Stream(
     unsure=UNKNOWN_KIND,
     peek=("avatar", "entity_type", "message_type", "type"),
     fetch=refetch_chats,
+    unprovable=True,  # `im.dialog.get` answers ACCESS_ERROR for both
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),
         Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),

@@ -202,6 +202,7 @@ group_members = Stream(
         *texts("ROLE"),
     ),
     title=("USER_ID", "ROLE"),
+    access=True,
 )
 
 ENTITIES = (

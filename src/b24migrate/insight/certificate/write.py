@@ -49,6 +49,7 @@ LONGEST_REASON = 500  # characters
 NO_CODE = "UNKNOWN"
 MISSING = "MISSING_ON_TARGET"
 MISSING_REASON = "It was imported, and verify did not find it on the target."
+DELETED_REASON = "It was deleted at the source and is not on the target."
 LOST_REASON = "The target had announced that it does not keep it, and verify did not find it there."
 NEEDED = ("get", "set", LATE, "verify")
 GO_ON = say("certificate.go_on")
@@ -183,7 +184,9 @@ def classify(known: Known, clean: Callable[[str], str]) -> Entry:
 
 
 def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]) -> Entry:
-    name, content = known.stream.name, content_hash(record)
+    name, content, deleted = known.stream.name, content_hash(record), record.deleted_utc
+    if record.status is Status.DELETED:
+        return Entry(name, known.id, EXCLUDED, content=content, reason=DELETED_REASON, deleted=deleted)
     if record.status is Status.IMPORT_ERR:
         if not (record.last_error_code or record.last_error):
             raise Unproven(say("certificate.no_why", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
@@ -196,9 +199,9 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
         message = say("certificate.two_ids", place=place, target_id=record.target_id, linked=link.target_id)
         raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if any(fate is Fate.MISSING for fate, _ in known.fates):
-        return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON)
+        return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON, deleted=deleted)
     if "" in known.foreseen:
-        return Entry(name, known.id, EXCLUDED, content=content, reason=LOST_REASON)
+        return Entry(name, known.id, EXCLUDED, content=content, reason=LOST_REASON, deleted=deleted)
     found = ", ".join(f"{fate}: {field}" if field else fate for fate, field in known.fates)
     reason = f"verify found {found}"[:LONGEST_REASON] if found else None
     return Entry(
@@ -211,6 +214,7 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
         origin=None if link.origin == "import" else link.origin,
         reason=reason,
         foreseen=tuple(known.foreseen),
+        deleted=deleted,
     )
 
 

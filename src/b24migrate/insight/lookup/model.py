@@ -25,6 +25,7 @@ class RecordVerdict(StrEnum):
     LINKED = "linked"  # the target had it before us, and it is left alone
     EXCLUDED = "excluded"  # by a rule
     IMPOSSIBLE = "impossible"  # the source does not show it
+    DELETED = "deleted"  # at the source, after it was read
     IMPORTED = "imported"  # the target was not asked whether it still has it, or did not answer
     AID = "aid"  # only read, to complete other records
 

@@ -184,6 +184,8 @@ def _is_expected(context: RunContext, stream: Stream, one: SourceRecord, target:
 
 
 def _verdict(one: Record, link: Link | None, target: Side, fields: tuple[FieldRow, ...]) -> RecordVerdict:
+    if one.deleted_utc:
+        return RecordVerdict.DELETED
     if one.status is not Status.IMPORT_OK:
         return RecordVerdict.FAILED if one.status is Status.IMPORT_ERR else RecordVerdict.WAITING
     if link is not None and link.origin != "import":

@@ -141,6 +141,7 @@ def sum_streams(streams: Sequence[StreamFacts]) -> Totals:
         failed=sum(one.failed for one in streams),
         waiting=sum(one.waiting + one.retrying for one in streams),
         excluded=sum(one.excluded for one in streams),
+        deleted=sum(one.deleted for one in streams),
         impossible=sum(one.impossible for one in streams),
         drift=sum(abs(one.drift) for one in streams),
         findings=sum(one.findings for one in streams),

@@ -101,6 +101,7 @@ class Totals:
     failed: int
     waiting: int
     excluded: int
+    deleted: int
     impossible: int
     drift: int  # without signs: records too many do not make up for records too few
     findings: int

@@ -10,6 +10,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.engine.phases.custom_fields import field_map_rows, is_excluded, reason_not_to_copy
+from b24migrate.engine.phases.inventory import count_deleted
 from b24migrate.insight.certificate.facts import Fact, sort_facts
 from b24migrate.insight.lookup.fields import full_title
 from b24migrate.insight.report.model import FileFacts
@@ -17,6 +18,7 @@ from b24migrate.model.records import Fate, Json, Record, Span, Status, Table, or
 from b24migrate.model.streams import Stream
 from b24migrate.ports import (
     CUSTOM_FIELDS,
+    DELETIONS,
     FINDINGS,
     FORESEEN,
     ID_MAP,
@@ -49,6 +51,17 @@ class Aside(NamedTuple):
     stream: str
     source_id: str
     name: str
+    reason: str
+
+
+class DeletedRow(NamedTuple):
+    """`target_id`: empty where it is not on the target; `reason`: why it could not be removed there."""
+
+    stream: str
+    source_id: str
+    title: str
+    deleted_utc: str
+    target_id: str
     reason: str
 
 
@@ -191,6 +204,20 @@ def set_aside(context: RunContext, folder: Path) -> Iterator[Aside]:
 
     for stream, source_id, why, name, reason in _sorted(context, SET_ASIDE, folder, told):
         yield Aside(why, stream, source_id, name, reason)
+
+
+def deleted(context: RunContext) -> Iterator[DeletedRow]:
+    """Records that are deleted at the source."""
+    for stream in (one for entity in context.entities for one in entity.streams):
+        span = Span()
+        while records := context.store.deleted(stream.table, span, AT_ONCE) if count_deleted(context, stream) else []:
+            links = context.store.links(stream.name, [one.row_key for one in records])
+            why = context.store.rows_of(DELETIONS, [f"kept:{stream.name}:{one.row_key}" for one in records])
+            for one in records:
+                link, kept = links.get(one.row_key), why.get(f"kept:{stream.name}:{one.row_key}")
+                target_id, reason = link.target_id if link else "", _text(kept, "Reason") if kept and link else ""
+                yield DeletedRow(stream.name, one.row_key, title(one, stream), one.deleted_utc or "", target_id, reason)
+            span = Span(order_key(records[-1].row_key))
 
 
 def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -> Iterator[FindingRow]:

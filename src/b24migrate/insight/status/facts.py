@@ -24,7 +24,7 @@ from b24migrate.insight.losses import sentences
 from b24migrate.insight.status import history
 from b24migrate.insight.status.history import Moment
 from b24migrate.insight.status.model import EntityStatus, Snapshot, StreamStatus
-from b24migrate.model.records import Status
+from b24migrate.model.records import Status, deleted_counter
 from b24migrate.model.streams import PHASES, Entity, Stream
 from b24migrate.ports import (
     ANALYSIS,
@@ -290,7 +290,8 @@ class FactReader:
             met = int(counters.get(pass_counter(stream, pass_no), 0)) + registers[name].excluded
             # Before the first inventory the total is what the portal has reported so far.
             inventory = inventories.get(name) or Inventory(reported.get(name), met, limited=True)
-            statuses[name] = _stream_status(name, by_status, registers[name], inventory, met)
+            deleted = int(counters.get(deleted_counter(stream.table), 0))
+            statuses[name] = _stream_status(name, by_status, registers[name], inventory, met=met, deleted=deleted)
         return Facts(
             at=now,
             run=run,
@@ -340,20 +341,22 @@ def _inventory(row: RegisterRow) -> Inventory:
 
 
 def _stream_status(
-    name: str, counts: Mapping[Status, int], registers: RegisterCounts, inventory: Inventory, met: int
+    name: str, counts: Mapping[Status, int], registers: RegisterCounts, inventory: Inventory, *, met: int, deleted: int
 ) -> StreamStatus:
+    """An inventory holds what the source showed; what it has no longer comes on top."""
     new, imported, failed, retrying = (
         counts.get(one, 0) for one in (Status.NEW, Status.IMPORT_OK, Status.IMPORT_ERR, Status.ERROR_RETRY)
     )
     return StreamStatus(
         name=name,
         source=inventory.reported,
-        read=max(inventory.retrieved, met),
+        read=max(inventory.retrieved, met) + deleted,
         staged=new + imported + failed + retrying,
         imported=imported,
         failed=failed,
         retrying=retrying,
-        excluded=registers.excluded,
+        excluded=registers.excluded + counts.get(Status.DELETED, 0),
+        deleted=deleted,
         impossible=registers.impossible,
         verified=registers.verified,
         findings=registers.mismatch,

@@ -94,7 +94,8 @@ class StreamStatus:
     imported: int
     failed: int
     retrying: int
-    excluded: int
+    excluded: int  # by a rule, or deleted at the source and not on the target
+    deleted: int  # at the source; the other numbers count them too
     impossible: int
     verified: int  # found equal on the target
     findings: int
@@ -115,6 +116,7 @@ class StreamStatus:
             "import_err": self.failed,
             "error_retry": self.retrying,
             "excluded": self.excluded,
+            "deleted": self.deleted,
             "impossible": self.impossible,
             "mismatch": self.findings,
         }

@@ -25,7 +25,7 @@ _A_RANGE = 4  # keys; fewer are requested one by one
 _ENOUGH = 0.2  # of what a range gives must be wanted
 
 _FIRST = itemgetter(0)
-_JUDGED = (*KEYS_ONLY, "Status", "RetryAfterUtc", "PulledThrough", "LastErrorCode")
+_JUDGED = (*KEYS_ONLY, "Status", "RetryAfterUtc", "PulledThrough", "LastErrorCode", "Pass", "DeletedUtc")
 
 Found = Mapping[str, Any]
 
@@ -96,6 +96,18 @@ def with_status(status: Status) -> Where:
 
 def without_status(status: Status) -> Where:
     return Where(f"Status ne '{status}'", lambda one: one["Status"] != status)
+
+
+def met_in(pass_no: int) -> Where:
+    return Where(f"Pass ge {pass_no}", lambda one: one["Pass"] >= pass_no)
+
+
+def not_met_in(pass_no: int) -> Where:
+    """The service cannot be asked for rows without a property: whether one is deleted must be looked at."""
+    return Where(f"Pass lt {pass_no}", lambda one: one["Pass"] < pass_no)
+
+
+DELETED = Where("DeletedUtc gt ''", lambda one: bool(value_of(one, "DeletedUtc")))
 
 
 class Page(NamedTuple):

@@ -9,9 +9,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from b24migrate.model.records import Record, Span, Status, Table, end_between_families, order_key
+from b24migrate.model.records import Record, Span, Status, Table, deleted_counter, end_between_families, order_key
 from b24migrate.stores.azure.changes import ChangingRoom
 from b24migrate.stores.azure.find import (
+    DELETED,
     EVERY,
     LONGEST_RUN,
     OPEN,
@@ -19,7 +20,9 @@ from b24migrate.stores.azure.find import (
     due,
     failed,
     failed_as,
+    met_in,
     not_due,
+    not_met_in,
     waiting,
     with_status,
     without_status,
@@ -80,6 +83,15 @@ class RecordRoom(ChangingRoom):
             first=limit,
             skip=(lambda key: key.rpartition(":")[0] in held) if held else None,
         )
+        return self._records(islice(found, limit))
+
+    def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
+        where = met_in(pass_no) if shown else not_met_in(pass_no)
+        found = self.finder.matching(table, self.order.keys(table, span), where, None, first=max(1, limit))
+        return self._records(islice((one for one in found if shown or not value_of(one, "DeletedUtc")), limit))
+
+    def deleted(self, table: Table, span: Span, limit: int) -> list[Record]:
+        found = self.finder.matching(table, self.order.keys(table, span), DELETED, None, first=LONGEST_RUN)
         return self._records(islice(found, limit))
 
     def waiting(self, table: Table, span: Span, *, now: datetime) -> list[tuple[str, datetime]]:
@@ -202,5 +214,6 @@ def _ends(keys: Iterator[str], every: int, *, whole_parents: bool) -> tuple[list
 
 
 def _may_count(table: Table, prefix: str) -> bool:
-    own = f"seen:{table.name}:"
-    return not prefix.startswith("seen:") or own.startswith(prefix) or prefix.startswith(own)
+    own = (f"seen:{table.name}:", deleted_counter(table))
+    by_table = prefix.startswith(("seen:", "deleted:"))
+    return not by_table or any(one.startswith(prefix) or prefix.startswith(one) for one in own)

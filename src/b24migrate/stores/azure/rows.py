@@ -26,7 +26,7 @@ _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
 _EMPTIED = frozenset(
     {"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc", "TargetId", "ImportedAtUtc", "Losses"}
-    | {"LastErrorMessage"}
+    | {"LastErrorMessage", "DeletedUtc"}
 )
 _NUMBERS = ("Attempts", "Revision")
 _FROM_THE_BEGINNING: Entity = {"Attempts": 0, "Revision": 0, "PulledThrough": False}
@@ -159,6 +159,8 @@ def record_of(found: Mapping[str, Any], contents: Mapping[str, bytes]) -> Record
         value_of(found, "NaturalKey"),
         value_of(found, "Revision"),
         decode_losses(value_of(found, "Losses")),
+        value_of(found, "DeletedUtc"),
+        value_of(found, "Pass"),
     )
 
 

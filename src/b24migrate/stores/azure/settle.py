@@ -15,6 +15,7 @@ from b24migrate.model.records import (
     Table,
     compare_losses,
     decode_losses,
+    deleted_counter,
     encode_losses,
     order_key,
 )
@@ -72,6 +73,21 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
 
         def plan(key: str, old: Any) -> Plan[str]:
             return _taken_back(stream, key, old) if old and _was_sent(old) else Plan(key)
+
+        known = self.finder.find(table, wanted, SMALL)
+        return sum(one.operation is not None for one in self._change(table, wanted, str, plan, known))
+
+    def mark_deleted(self, table: Table, row_keys: Sequence[str], *, there: Collection[str], now: datetime) -> int:
+        wanted, on_target, at = list(dict.fromkeys(row_keys)), frozenset(there), time_text(now)
+
+        def plan(key: str, old: Any) -> Plan[str]:
+            if not old or value_of(old, "DeletedUtc"):
+                return Plan(key)
+            before, after = face_of(old), Status.IMPORT_OK if key in on_target else Status.DELETED
+            place = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"]}
+            made = {**place, "DeletedUtc": at, "Status": after.value, "Attempts": 0, **_NO_ERROR}
+            tally = Tally().leave(before).enter(Face(after, before.pulled)).count(deleted_counter(table), 1)
+            return Plan(key, merge(made, old.metadata["etag"]), tally)
 
         known = self.finder.find(table, wanted, SMALL)
         return sum(one.operation is not None for one in self._change(table, wanted, str, plan, known))
@@ -162,7 +178,7 @@ def _lost(stream: str, key: str, old: Any, losses: Mapping[str, int]) -> Plan[st
 
 
 def _was_sent(old: Any) -> bool:
-    return old["Status"] != Status.NEW or any(value_of(old, name) for name in _NEVER_SENT)
+    return old["Status"] not in (Status.NEW, Status.DELETED) or any(value_of(old, name) for name in _NEVER_SENT)
 
 
 def _taken_back(stream: str, key: str, old: Any) -> Plan[str]:
@@ -175,8 +191,9 @@ def _taken_back(stream: str, key: str, old: Any) -> Plan[str]:
 def _renewed(key: str, old: Any, more: Mapping[str, str] = _NOTHING_MORE) -> Plan[str]:
     before = face_of(old)
     place = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"]}
-    made = {**place, "Status": "NEW", "Attempts": 0, **_NO_ERROR, **more}
-    tally = Tally().leave(before).enter(Face(Status.NEW, before.pulled))
+    after = Status.DELETED if value_of(old, "DeletedUtc") else Status.NEW
+    made = {**place, "Status": after.value, "Attempts": 0, **_NO_ERROR, **more}
+    tally = Tally().leave(before).enter(Face(after, before.pulled))
     return Plan(key, merge(made, old.metadata["etag"]), tally)
 
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from b24migrate.model.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, has_new_extras, order_key
+from b24migrate.model.records import (
+    MIGRATION_VERSION,
+    Json,
+    Staged,
+    Staging,
+    Status,
+    Table,
+    deleted_counter,
+    has_new_extras,
+    order_key,
+)
 from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.rows import WITH_EXTRAS, content_digest, entity_of, extras_of, face_of, value_of
 from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_mark
@@ -74,27 +84,34 @@ def _met_again(visit: _Visit, record: Staged, old: Any, *, more: bool) -> Plan[S
     seen = passed < visit.pass_no
     marks = {"PulledThrough": pulled, "Pass": max(passed, visit.pass_no)}
     tally = Tally().leave(before).count(visit.counter, int(seen))
+    status, returned = before.status, bool(value_of(old, "DeletedUtc"))
+    if returned:
+        status = Status.NEW if status == Status.DELETED else status
+        tally.count(deleted_counter(visit.table), -1)
     comparable = bool(old.get("PayloadHash") and record.payload_hash)
-    if comparable or before.status == Status.IMPORT_OK:
+    if comparable or status == Status.IMPORT_OK:
         anew = differs = rewritten = more or (comparable and old["PayloadHash"] != record.payload_hash)
     else:
         anew = False
         differs = old["Content"] != content_digest(record.payload, record.extras)
         rewritten = differs or bool(record.payload_hash)
     note = Staging(changed=int(differs), same=int(not differs), seen=int(seen))
-    after = Face(Status.NEW, pulled) if anew else before._replace(pulled=pulled)
+    after = Face(Status.NEW, pulled) if anew else before._replace(pulled=pulled, status=status)
     if rewritten:
         kept = _KEPT if anew else (*_KEPT, *_KEPT_WITH_STATUS)
         columns = {name: value_of(old, name) for name in kept} | _content(visit, record) | marks
+        columns["Status"] = after.status
         if anew:
-            columns |= {"Status": Status.NEW.value, "Revision": value_of(old, "Revision") + 1}
+            columns["Revision"] = value_of(old, "Revision") + 1
         made, large = entity_of(visit.table, columns)
         moved = record.natural is not None and record.natural != old.get("NaturalKey")
         keys = added(record.row_key, record.natural) if moved else NOTHING
         return Plan(record, replace(made, old.metadata["etag"]), tally.enter(after), keys, large, note)
-    if not seen and pulled == before.pulled:
+    if not seen and pulled == before.pulled and not returned:
         return Plan(record, note=note)
     made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], **marks}
+    if returned:
+        made |= {"DeletedUtc": "", "Status": str(status)}
     return Plan(record, merge(made, old.metadata["etag"]), tally.enter(after), note=note)
 
 

@@ -28,7 +28,7 @@ _RESTORED = ", ".join(
 )
 _SETTINGS = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS)
 _BEFORE = 'SELECT Status, PulledThrough FROM "{table}" WHERE Ord IN ({marks})'
-_SIZES = (40, 10, 1)  # the largest stays below 999 variables, the limit of older libraries
+_SIZES = (39, 10, 1)  # the largest stays below 999 variables, the limit of older libraries
 
 
 class MovingRoom:

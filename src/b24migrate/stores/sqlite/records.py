@@ -61,6 +61,13 @@ _NATURAL = """
 CREATE INDEX IF NOT EXISTS "{table}Natural" ON "{table}" (NaturalKey, Ord) WHERE NaturalKey IS NOT NULL
 """
 _HOLDER = 'SELECT RowKey FROM "{table}" WHERE NaturalKey = ? ORDER BY Ord LIMIT 1'
+_SHOWN = 'SELECT {record} FROM "{table}" WHERE Ord > ? AND Ord <= ? AND {where} ORDER BY Ord LIMIT ?'
+# Made when it is first needed: most stores have no such record.
+_DELETED_INDEX = 'CREATE INDEX IF NOT EXISTS "{table}Deleted" ON "{table}" (Ord) WHERE DeletedUtc IS NOT NULL'
+_DELETED = """
+SELECT {record} FROM "{table}" INDEXED BY "{table}Deleted"
+WHERE DeletedUtc IS NOT NULL AND Ord > ? AND Ord <= ? ORDER BY Ord LIMIT ?
+"""
 _COUNTS = "SELECT Status, Records, PulledThrough FROM Tallies WHERE TableName = ?"
 _STEP = 'SELECT Ord FROM "{table}" {index} WHERE {within} Ord > ? AND Ord <= ? ORDER BY Ord LIMIT 1 OFFSET ?'
 
@@ -80,6 +87,20 @@ class RecordRoom:
         query = sql(_PENDING, table, also=also)
         with self.database.reading() as connection:
             return list(map(record, connection.execute(query, (*bounds(span), text(now), *held, limit))))
+
+    def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
+        where = "Pass >= ?" if shown else "Pass < ? AND DeletedUtc IS NULL"
+        with self.database.reading() as connection:
+            query = sql(_SHOWN, table, where=where)
+            return list(map(record, connection.execute(query, (*bounds(span), pass_no, limit))))
+
+    def deleted(self, table: Table, span: Span, limit: int) -> list[Record]:
+        self._index_deleted(table)
+        with self.database.reading() as connection:
+            return list(map(record, connection.execute(sql(_DELETED, table), (*bounds(span), limit))))
+
+    def _index_deleted(self, table: Table) -> None:
+        self.database.once(f"{table.name}Deleted", sql(_DELETED_INDEX, table))
 
     def waiting(self, table: Table, span: Span, *, now: datetime) -> list[tuple[str, datetime]]:
         with self.database.reading() as connection:
@@ -111,6 +132,8 @@ class RecordRoom:
     def sample(self, table: Table, count: int, *, seed: int, status: Status) -> list[Record]:
         """Chooses places in the order of ids, then walks the index to them: no payload is read but the chosen."""
         size = self.counts(table)[status]
+        if status is Status.DELETED:
+            self._index_deleted(table)
         places = sorted(random.Random(seed).sample(range(size), min(count, size)))
         index, within = _INDEXES[status]
         query = sql(_NTH, table, index=table.name + index, within=f"{within} AND Status = '{status}'")
@@ -184,4 +207,5 @@ _INDEXES = {
     Status.ERROR_RETRY: ("Failed", FAILED),
     Status.IMPORT_ERR: ("Failed", FAILED),
     Status.IMPORT_OK: ("Imported", IMPORTED),
+    Status.DELETED: ("Deleted", "DeletedUtc IS NOT NULL"),
 }

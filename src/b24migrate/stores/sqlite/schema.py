@@ -18,12 +18,12 @@ APPLICATION_ID = 0x4232344D  # "B24M"
 VERSION = 1
 _FILES = "Files"  # its records describe files: people may ask for their names and sizes
 # columns that the first stores do not have
-_LATER = ("Losses", "LastErrorMessage")
+_LATER = ("Losses", "LastErrorMessage", "DeletedUtc")
 _LATER_LETTERS = "ReasonMessage"
 
 _NEWER = """
 SELECT one.name, its.name FROM sqlite_master AS one JOIN pragma_table_info(one.name) AS its
-WHERE one.type = 'table' AND its.name IN ('Losses', 'LastErrorMessage', 'ReasonMessage', 'Messages')
+WHERE one.type = 'table' AND its.name IN ('Losses', 'LastErrorMessage', 'DeletedUtc', 'ReasonMessage', 'Messages')
 """
 
 

@@ -76,6 +76,7 @@ CREATE TABLE "{table}" (
     PulledThrough INTEGER NOT NULL DEFAULT 0,
     Revision INTEGER NOT NULL DEFAULT 0,
     Losses TEXT,
+    DeletedUtc TEXT,
     RunId TEXT,
     MigrationVersion INTEGER NOT NULL DEFAULT {version},
     Pass INTEGER NOT NULL,

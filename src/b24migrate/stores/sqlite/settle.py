@@ -16,6 +16,7 @@ from b24migrate.model.records import (
     Table,
     compare_losses,
     decode_losses,
+    deleted_counter,
     encode_losses,
     order_key,
 )
@@ -66,11 +67,20 @@ UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastErr
 WHERE Ord = ?
 """
 _AMONG = """
-SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}"
-WHERE (Status <> 'NEW' OR TargetId IS NOT NULL OR ImportedAtUtc IS NOT NULL) AND Ord IN ({marks})
+SELECT Ord, Status, Attempts, PulledThrough, Losses, DeletedUtc FROM "{table}"
+WHERE (Status NOT IN ('NEW', 'DELETED') OR TargetId IS NOT NULL OR ImportedAtUtc IS NOT NULL) AND Ord IN ({marks})
+"""
+_MARK = """
+UPDATE "{table}" SET DeletedUtc = ?, Status = ?, Attempts = 0, LastErrorCode = NULL, LastError = NULL,
+    LastErrorAtUtc = NULL, LastErrorMessage = NULL, RetryAfterUtc = NULL
+WHERE Ord = ?
+"""
+_UNMARKED = """
+SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" WHERE DeletedUtc IS NULL AND Ord IN ({marks})
 """
 _TAKE_BACK = """
-UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
+UPDATE "{table}" SET Status = CASE WHEN DeletedUtc IS NULL THEN 'NEW' ELSE 'DELETED' END, Attempts = 0,
+    LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
     LastErrorMessage = NULL, RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL, Losses = NULL
 WHERE Ord = ?
 """
@@ -84,6 +94,7 @@ class _Before(NamedTuple):
     attempts: int
     pulled: int
     losses: str | None
+    deleted: str | None = None
 
 
 class SettlingRoom:
@@ -127,6 +138,23 @@ class SettlingRoom:
             taken += len(self._renew(table, query, tuple(chunk), _TAKE_BACK, loser=stream))
         return taken
 
+    def mark_deleted(self, table: Table, row_keys: Sequence[str], *, there: Collection[str], now: datetime) -> int:
+        on_target, marked = set(map(order_key, there)), 0
+        for chunk in chunks(list(map(order_key, row_keys))):
+            tally = Tally(table.name)
+            with self.database.writing() as connection:
+                query = sql(_UNMARKED, table, marks=marks(len(chunk)))
+                found = [_Before(*row) for row in connection.execute(query, chunk)]
+                after = {old.key: Status.IMPORT_OK if old.key in on_target else Status.DELETED for old in found}
+                for old in found:
+                    tally.move(old.status, bool(old.pulled), after[old.key], bool(old.pulled))
+                values = [(text(now), status.value, key) for key, status in after.items()]
+                connection.executemany(sql(_MARK, table), values)
+                tally.write(connection)
+                add_counters(connection, {deleted_counter(table): len(found)})
+            marked += len(found)
+        return marked
+
     def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:
         wanted = {order_key(row_key): lost for row_key, lost in losses.items()}
         counters = Counter[str]()
@@ -146,9 +174,10 @@ class SettlingRoom:
         """With the stream that `loser` names nothing counts as lost any more."""
         tally, lost = Tally(table.name), Counter[str]()
         with self.database.writing() as connection:
-            found = list(map(_Before._make, connection.execute(query, values)))
+            found = [_Before(*row) for row in connection.execute(query, values)]
             for old in found:
-                tally.move(old.status, bool(old.pulled), Status.NEW, bool(old.pulled))
+                after = Status.DELETED if old.deleted else Status.NEW
+                tally.move(old.status, bool(old.pulled), after, bool(old.pulled))
                 if loser:
                     lost.update(_named(loser, compare_losses(decode_losses(old.losses), {})))
             connection.executemany(sql(how, table), [(old.key,) for old in found])

@@ -22,7 +22,7 @@ IMPORTED = "Status = 'IMPORT_OK'"
 # In the order of `Record`. The payload comes back as the bytes it was, without a decoding in between.
 RECORD = (
     "RowKey, Status, CAST(Payload AS BLOB), PayloadHash, CAST(Extras AS BLOB), Attempts, LastErrorCode, LastError,"
-    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses, LastErrorMessage"
+    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses, LastErrorMessage, DeletedUtc, Pass"
 )
 _STATUSES = {status.value: status for status in Status}
 _LAST = "\x7f"  # after every order key: they begin with a letter or `~`
@@ -36,7 +36,7 @@ def sql(template: str, table: Table, **parts: str) -> str:
 def record(row: tuple[Any, ...]) -> Record:
     key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision, *more = row
     known = _STATUSES[status]
-    losses, message = more
+    losses, message, deleted, pass_no = more
     return Record(
         key,
         known,
@@ -52,6 +52,8 @@ def record(row: tuple[Any, ...]) -> Record:
         natural,
         revision,
         decode_losses(losses),
+        deleted,
+        pass_no,
     )
 
 

@@ -9,7 +9,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from b24migrate.model.records import Staged, Staging, Status, Table, has_new_extras, order_keys
+from b24migrate.model.records import Staged, Staging, Status, Table, deleted_counter, has_new_extras, order_keys
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.sql import SIZES, Tally, chunks, marks, sql
@@ -34,7 +34,7 @@ _BYTES = frozenset({"Payload", "Extras"})
 _PAYLOAD = _ALWAYS.index("Payload")
 _ROW_KEY, _PULLED = itemgetter(0), itemgetter(7)
 _KNOWN = """
-SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
+SELECT Ord, Status, PayloadHash, PulledThrough, Pass, DeletedUtc,
     CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END, CAST(Extras AS BLOB)
 FROM "{table}" WHERE rowid <= ? AND Ord IN ({marks})
 """
@@ -47,6 +47,9 @@ _ANEW = """
 , Status = 'NEW', Revision = Revision + 1, Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
 LastErrorMessage = NULL, RetryAfterUtc = NULL
 """
+_RETURN = """
+UPDATE "{table}" SET DeletedUtc = NULL, Status = CASE Status WHEN 'DELETED' THEN 'NEW' ELSE Status END WHERE Ord = ?
+"""
 _TOUCH = 'UPDATE "{table}" SET PulledThrough = ?, Pass = ? WHERE Ord = ?'
 
 
@@ -57,6 +60,7 @@ class _Known(NamedTuple):
     payload_hash: str | None
     pulled: bool
     pass_no: int
+    deleted: str | None
     payload: bytes | None
     extras: bytes | None
 
@@ -165,7 +169,7 @@ def _known(visit: _Visit, page: _Page, last: int) -> dict[str, _Known]:
 
 def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tally) -> Staging:
     connection, table, run, pass_no = visit
-    anew, replaced, touched = [], [], []
+    anew, replaced, touched, returned = [], [], [], []
     changed = seen = 0
     for key, record in zip(page.keys, page.records, strict=True):
         old = known.get(key)
@@ -174,6 +178,9 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
             continue
         content = (*record[1:7], record.natural, run, key)
         status, pulled = old.status, old.pulled and record.pulled_through
+        if old.deleted:
+            returned.append((key,))
+            status = Status.NEW if status == Status.DELETED else status
         comparable = old.payload_hash and record.payload_hash
         if comparable or status == Status.IMPORT_OK:
             other = comparable and old.payload_hash != record.payload_hash
@@ -189,6 +196,8 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
         if pulled != old.pulled or old.pass_no < pass_no:
             touched.append((pulled, max(pass_no, old.pass_no), key))
         tally.move(old.status, old.pulled, status, pulled)
+    connection.executemany(sql(_RETURN, table), returned)
+    add_counters(connection, {deleted_counter(table): -len(returned)})
     connection.executemany(sql(_REPLACE, table, also=_ANEW), anew)
     connection.executemany(sql(_REPLACE, table, also=""), replaced)
     connection.executemany(sql(_TOUCH, table), touched)

@@ -6,7 +6,7 @@ import { sentence } from "./texts.js";
 import { named, say } from "./words.js";
 
 const COLUMNS = ["source", "read", "staged", "imported", "failed", "verified"];
-const MORE = ["retrying", "excluded", "impossible", "findings", "drift"];
+const MORE = ["retrying", "excluded", "deleted", "impossible", "findings", "drift"];
 
 export class Entities {
   #place;

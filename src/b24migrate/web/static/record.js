@@ -12,7 +12,7 @@ import { known, named, say } from "./words.js";
 const VERDICTS = {
   equal: ["good", "check"], differs: ["bad", "cross"], missing: ["bad", "bang"], failed: ["bad", "cross"],
   waiting: ["wait", "glass"], linked: ["good", "check"], excluded: ["quiet", "bar"], impossible: ["warn", "bang"],
-  unknown: ["quiet", "question"],
+  deleted: ["quiet", "bar"], unknown: ["quiet", "question"],
 };
 const FILES = {
   waiting: ["quiet", "ring"], fetched: ["busy", "play"], imported: ["good", "check"], retrying: ["wait", "glass"],

@@ -1,0 +1,249 @@
+"""get: finds out which records are deleted at the source.
+
+Candidates are records that an earlier pass staged and this one did not show. A deletion is believed only when the
+record is asked for by id and is not there, while others that this pass did show are; a child's, when its parent's list
+is read again without it, or when the parent itself is deleted. A webhook that lost rights sees as little as if all had
+been deleted: so when many are gone, nothing is believed and the get stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable
+from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
+from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
+from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
+from b24migrate.engine.phases.pull_through import current_pass
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent, Refused
+from b24migrate.model.records import Job, Record, Span, children_span, order_key
+from b24migrate.model.streams import Each, PerParent, Reading, Stream
+from b24migrate.ports import DELETIONS, SET_ASIDE, RegisterRow
+
+LOOKED_AT = 200  # candidates of a job
+ASKED, NEIGHBOURS = 45, 5  # in one request: most methods take a command for each record
+NEAR = 50  # records among which neighbours are looked for
+HANDFUL = 5  # so many may always be gone
+MARKED_AT_ONCE = 500
+GONE, DOUBTFUL = "gone", "doubtful"  # asked for in vain; the latter without a neighbour that was found
+
+
+class Family(NamedTuple):
+    """A candidate's parent: None where it has none, or it is unknown."""
+
+    record: Record
+    parent: Record | None
+
+
+def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
+    if stream.unprovable or context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
+        return []
+    return lanes.seed(context, scope, kind, stream, pending=False, **{"pass": pass_no})
+
+
+def is_reread(context: RunContext, stream: Stream) -> bool:
+    """Whether its records cannot be asked for by id, and their parents' lists are read again instead."""
+    return stream.fetch is None and isinstance(context.reading(stream), PerParent)
+
+
+# ---------------------------------------------------------------- asking
+
+
+def seek(context: RunContext, job: Job) -> Follow:
+    """Asks for the candidates of a lane. What is found is not deleted; verify tells that the source did not list it."""
+    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
+    if is_too_many(context, stream, pass_no):
+        return []
+    span = lanes.rest_of_lane(job)
+    records = context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False)
+    if not records:
+        return []
+    families = find_parents(context, stream, records)
+    mark_records(context, stream, [one.record.row_key for one in families if one.parent and one.parent.deleted_utc])
+    left = [one for one in families if is_parent_shown(context, stream, one)]
+    onward = lanes.next_lane_job(job, records[-1], moved=False)
+    if is_reread(context, stream):
+        return [*reread_jobs(context, job, stream, left), *onward]
+    for start in range(0, len(left), ASKED):
+        if start and context.time_is_up():
+            return lanes.next_lane_job(job, left[start - 1].record, moved=False)
+        ask_all(context, stream, [one.record for one in left[start : start + ASKED]], pass_no)
+    return onward
+
+
+def find_parents(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Family]:
+    reading = context.reading(stream)
+    if not isinstance(reading, PerParent | Each):
+        return [Family(one, None) for one in records]
+    of = context.streams[reading.of]
+    keys = {one.row_key: parent_key(context, reading, of, one) for one in records}
+    there = context.store.get(of.table, sorted(set(keys.values())))
+    return [Family(one, there.get(keys[one.row_key])) for one in records]
+
+
+def parent_key(context: RunContext, reading: PerParent | Each, of: Stream, record: Record) -> str:
+    if isinstance(reading, PerParent) and reading.row_key:  # listed by somebody else than the parent in its id
+        return str(decode_extras(record.extras).get("of") or "")
+    key = record.row_key.rpartition(":")[0]
+    return (context.store.holder(of.table, key) or "") if of.by_natural else key
+
+
+def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
+    """Whether there is anybody to ask. Of a parent that is hidden, or whose list was refused, nobody knows anything."""
+    reading = context.reading(stream)
+    if not isinstance(reading, PerParent | Each):
+        return True
+    if one.parent is None or one.parent.deleted_utc:
+        return False
+    if one.parent.pass_no < current_pass(context, context.streams[reading.of]):
+        return False
+    return context.store.read(SET_ASIDE, f"impossible:{stream.name}:{one.parent.row_key}") is None
+
+
+def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
+    """Each with the webhook that saw it, beside neighbours that the same one has seen."""
+    by_webhook: dict[int, list[Record]] = {}
+    for one in records:
+        by_webhook.setdefault(webhook_of(one), []).append(one)
+    for via, some in by_webhook.items():
+        if via < len(context.source.owners):  # what nobody can be asked about is not deleted
+            ask(context, stream, some, find_neighbours(context, stream, some[0], via, pass_no))
+
+
+def webhook_of(record: Record) -> int:
+    return int(decode_extras(record.extras).get("via") or 0)
+
+
+def find_neighbours(context: RunContext, stream: Stream, record: Record, via: int, pass_no: int) -> list[Record]:
+    """The next ones in the order of ids, or else the first."""
+    for span in (Span(order_key(record.row_key)), Span()):
+        near = context.store.by_pass(stream.table, span, NEAR, pass_no=pass_no, shown=True)
+        if found := [one for one in near if webhook_of(one) == via][:NEIGHBOURS]:
+            return found
+    return []
+
+
+def ask(context: RunContext, stream: Stream, records: Sequence[Record], neighbours: Sequence[Record]) -> None:
+    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted."""
+    if stream.fetch is None or not records:
+        return
+    asked = decode_readable([*records, *neighbours], stream)
+    try:
+        found = stream.fetch(context.source, asked, context.known(stream))
+    except Permanent as error:
+        if len(records) > 1 and not isinstance(error, Refused):
+            for one in records:
+                ask(context, stream, [one], neighbours)
+        return
+    missing = {one.id for one in asked} - found.keys()
+    state = GONE if any(one.row_key in found for one in neighbours) else DOUBTFUL
+    write_absent(context, stream, state, [one.row_key for one in records if one.row_key in missing])
+
+
+# ---------------------------------------------------------------- lists of parents
+
+
+def reread_jobs(context: RunContext, job: Job, stream: Stream, families: Sequence[Family]) -> Iterator[Job]:
+    """The jobs that read the lists again which the candidates were in."""
+    parents: dict[int, dict[str, None]] = {}
+    for one in families:
+        for which in lists_of(context, stream, one):
+            parents.setdefault(which, {})[one.parent.row_key if one.parent else ""] = None
+    for which, keys in parents.items():
+        lane = which * PAGES_OF_A_READING + PAGES_OF_A_READING * 7 // 10 + crc32(next(iter(keys)).encode()) % 100_000
+        args = {"stream": stream.name, "pass": job.args["pass"], "n": lane * PAGES_OF_A_PARENT, "prove": True}
+        args |= {"which": which} if which else {}
+        reading = find_reading(context, Job(job.scope, "children", args))
+        args |= {SIZE: count_parents(context, reading), **walk_args(reading)}
+        yield Job(job.scope, "children", {**args, "parents": [[one, 0, 0] for one in keys]})
+
+
+def lists_of(context: RunContext, stream: Stream, one: Family) -> list[int]:
+    """The readings that it would be shown by, by their number."""
+    readings: list[tuple[int, Reading]] = [(0, context.reading(stream))]
+    readings += [(which, more) for which, more in enumerate(stream.more, 1) if context.suits(more)]
+    child = one.record.row_key.rpartition(":")[2]
+    return [
+        which
+        for which, reading in readings
+        if isinstance(reading, PerParent) and child.startswith(reading.mark) and one.parent
+        for known in decode_readable([one.parent], context.streams[reading.of])
+        if reading.only(known)
+    ]
+
+
+def judge(context: RunContext, job: Job) -> Follow:
+    """After the lists were read again: what is still not there is deleted."""
+    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
+    span = lanes.rest_of_lane(job)
+    records = context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False)
+    if not records or is_too_many(context, stream, pass_no):
+        return []
+    by_state: dict[str, list[str]] = {GONE: [], DOUBTFUL: []}
+    for one in find_parents(context, stream, records):
+        if one.parent and is_parent_shown(context, stream, one) and lists_of(context, stream, one):
+            by_state[judge_one(context, stream, one.parent, pass_no)].append(one.record.row_key)
+    for state, keys in by_state.items():
+        write_absent(context, stream, state, keys)
+    return lanes.next_lane_job(job, records[-1], moved=False)
+
+
+def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int) -> str:
+    """Where an empty list means that something is wrong, one that is left must be shown."""
+    reading = context.reading(stream)
+    if not isinstance(reading, PerParent) or not reading.empty_is_alarm:
+        return GONE
+    span = children_span(parent.row_key)
+    left = context.store.by_pass(stream.table, span, 1, pass_no=pass_no, shown=True)
+    return GONE if left else DOUBTFUL
+
+
+# ---------------------------------------------------------------- what is believed
+
+
+def write_absent(context: RunContext, stream: Stream, state: str, row_keys: Sequence[str]) -> None:
+    context.store.write(DELETIONS, [RegisterRow(f"{state}:{stream.name}:{key}", {}) for key in row_keys])
+
+
+def count_absent(context: RunContext, stream: Stream) -> int:
+    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in (GONE, DOUBTFUL))
+
+
+def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
+    """Children of a deleted parent do not count: whether it is deleted was asked."""
+    absent = count_absent(context, stream)
+    known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
+    return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
+
+
+def mark(context: RunContext, job: Job) -> Follow:
+    """Raises Permanent where too many are gone."""
+    stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
+    if not after and is_too_many(context, stream, pass_no):
+        raise too_many_error(context, stream, pass_no)
+    prefix = f"{GONE}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
+        mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
+        after = rows[-1].key
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    if found := context.store.count(DELETIONS, prefix):
+        context.note(context.owner[stream.name].name, say("note.deleted", stream=stream.name, count=found), "info")
+    return []
+
+
+def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    if row_keys:
+        there = context.store.links(stream.name, row_keys)
+        context.store.mark_deleted(stream.table, row_keys, there=there.keys(), now=context.clock.now())
+
+
+def too_many_error(context: RunContext, stream: Stream, pass_no: int) -> Permanent:
+    known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
+    count, limit = count_absent(context, stream), context.options.deletions_limit
+    message = say("work.too_many_deleted", stream=stream.name, count=count, known=known, limit=limit)
+    return Permanent(message, code="TOO_MANY_DELETED", hint=say("work.too_many_deleted_fix"))

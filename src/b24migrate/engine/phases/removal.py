@@ -1,0 +1,173 @@
+"""set: removes from the target what is deleted at the source, as long as nobody changed or uses it there.
+
+Always the target first and the store after it, so that after a kill in between the target answers `absent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
+from b24migrate.engine.phases.inventory import count_deleted
+from b24migrate.engine.phases.pull_through import links_of_field
+from b24migrate.engine.phases.target_codes import code_stream
+from b24migrate.messages import say
+from b24migrate.model.records import Job, Record, Span, Status, order_key
+from b24migrate.model.streams import Kind, SourceRecord, Stream
+from b24migrate.ports import DELETIONS, UNRESOLVED, Deleted, RegisterRow
+
+AT_ONCE = 100
+KEPT, NEEDED = "kept", "needed"
+REASON = say("keep.needed")
+
+
+def count_removable(context: RunContext, stream: Stream) -> int:
+    """How many of its records are deleted at the source and on the target."""
+    return count_deleted(context, stream) - context.store.counts(stream.table).get(Status.DELETED, 0)
+
+
+def seed(context: RunContext, scope: str, stream: Stream, round_no: int = 0) -> list[Job]:
+    """Nothing where it is to be kept; who has lost access loses it whatever is configured."""
+    wanted = stream.access or context.options.deletions == "delete"
+    args = {"stream": stream.name, "after": "", "round": round_no}
+    return [Job(scope, "remove", args)] if wanted and count_removable(context, stream) > 0 else []
+
+
+def remove(context: RunContext, job: Job) -> Follow:
+    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
+    if not after:
+        context.store.erase(DELETIONS, f"{KEPT}:{stream.name}:")
+    while records := context.store.deleted(stream.table, Span(after), AT_ONCE):
+        remove_some(context, stream, [one for one in records if one.status is Status.IMPORT_OK])
+        after = order_key(records[-1].row_key)
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    note_kept(context, stream)
+    return []
+
+
+def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
+    """The latest first: most children have higher ids than their parents. What was only linked is not ours."""
+    links = context.store.links(stream.name, [one.row_key for one in records])
+    ours = {
+        stream.key_of(one.row_key): one
+        for one in reversed(records)
+        if one.row_key in links and links[one.row_key].origin == "import"
+    }
+    answers = ask_target(context, stream, ours)
+    kept = {ours[one.key].row_key: one for one in answers if one.status == "kept"}
+    kept_rows = [RegisterRow(f"{KEPT}:{stream.name}:{key}", {"Reason": one.reason}) for key, one in kept.items()]
+    context.store.write(DELETIONS, kept_rows)
+    if not context.target.sees_dependants:
+        for one in records:
+            if answer := kept.get(one.row_key):
+                hold(context, named_records(context, stream, [one], only_its_own=answer.for_good))
+    forget(context, stream, [ours[one.key].row_key for one in answers if one.status != "kept"])
+
+
+def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) -> list[Deleted]:
+    """Of what others need, a target that does not see them is not asked."""
+    needed = {f"{NEEDED}:{stream.name}:{one.row_key}": key for key, one in records.items()}
+    held = [] if context.target.sees_dependants else list(context.store.rows_of(DELETIONS, needed))
+    kept = {needed[one]: Deleted(needed[one], "kept", REASON, needed=True) for one in held}
+    asked = [key for key in records if key not in kept]
+    if not asked:
+        return list(kept.values())
+    return [*kept.values(), *context.target.delete(context.owner[stream.name].wire, stream.name, asked, dry_run=False)]
+
+
+def note_kept(context: RunContext, stream: Stream) -> None:
+    kept = context.store.count(DELETIONS, f"{KEPT}:{stream.name}:")
+    if kept:
+        level = "warning" if stream.access else "info"
+        message = say("note.deleted_kept", stream=stream.name, count=kept)
+        context.note(context.owner[stream.name].name, message, level)
+
+
+def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    """What is not on the target any more. The record first: were it the link, and nothing after it, the record would
+    count as imported for ever."""
+    store = context.store
+    store.take_back(stream.name, stream.table, row_keys)
+    store.unlink(stream.name, row_keys)
+    if stream.code:
+        store.unlink(code_stream(stream.name, stream.code), row_keys)
+    if any(one.kind is Kind.TREE and one.code for one in stream.fields):
+        for row_key in row_keys:
+            store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
+    if row_keys:
+        context.memory.links.forget()
+
+
+# ---------------------------------------------------------------- what others need
+
+
+def protect(context: RunContext, job: Job) -> Follow:
+    """For a target that deletes a record whoever depends on it: holds what a record names that stays."""
+    names = [str(name) for name in job.args["streams"]]
+    after = str(job.args["after"])
+    if job.args.get("first"):
+        context.store.erase(DELETIONS, f"{NEEDED}:")
+    gone = find_removable(context)
+    while names:
+        stream = context.streams[names[0]]
+        records = context.store.records(stream.table, Span(after), WALKED_AT_ONCE)
+        staying = [one for one in records if one.status is Status.IMPORT_OK and not one.deleted_utc]
+        hold(context, (named for named in named_records(context, stream, staying) if named in gone))
+        after = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
+        names = names if after else names[1:]
+        if names and context.time_is_up():
+            return [Job(job.scope, job.kind, {"streams": names, "after": after})]
+    return []
+
+
+def seed_protection(context: RunContext, scope: str) -> list[Job]:
+    """Of the streams that refer to one with something to remove."""
+    if context.target.sees_dependants or context.options.deletions != "delete":
+        return []
+    streams = [one for entity in context.entities for one in entity.streams]
+    wanted = {one.name for one in streams if count_removable(context, one) > 0}
+    names = [one.name for one in streams if any(wanted.intersection(ref.streams) for ref in one.refs)]
+    return [Job(scope, "protect", {"streams": names, "after": "", "first": True})] if wanted else []
+
+
+def find_removable(context: RunContext) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for stream in (one for entity in context.entities for one in entity.streams):
+        span = Span()
+        while count_removable(context, stream) > 0 and (
+            records := context.store.deleted(stream.table, span, WALKED_AT_ONCE)
+        ):
+            found |= {(stream.name, one.row_key) for one in records if one.status is Status.IMPORT_OK}
+            span = Span(order_key(records[-1].row_key))
+    return found
+
+
+def hold(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
+    keys = sorted({f"{NEEDED}:{name}:{row_key}" for name, row_key in named})
+    if keys:
+        context.store.write(DELETIONS, [RegisterRow(key, {}) for key in keys])
+
+
+def named_records(
+    context: RunContext, stream: Stream, records: Sequence[Record], *, only_its_own: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Stream and row key of what they name. With `only_its_own` what belongs to the same entity: what nobody can delete
+    holds back only what it is part of."""
+    for one in decode_readable(records, stream):
+        for name, source_id in links_of(stream, one):
+            if not only_its_own or context.owner.get(name) is context.owner[stream.name]:
+                yield name, row_key_of(context, name, source_id)
+
+
+def links_of(stream: Stream, one: SourceRecord) -> Iterator[tuple[str, str]]:
+    for field in stream.refs:
+        if field.when is None or field.when(one):
+            yield from links_of_field(field, one)
+
+
+def row_key_of(context: RunContext, name: str, source_id: str) -> str:
+    stream = context.streams.get(name)
+    if stream is None or not stream.by_natural:
+        return source_id
+    return context.store.holder(stream.table, source_id) or source_id

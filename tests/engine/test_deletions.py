@@ -1,0 +1,258 @@
+"""Records that are deleted at the source: believed only when asked for, counted, kept or removed on the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.every_stream import look, place_of
+from tests.engine.world import World, small, world
+
+from b24migrate.engine.phases import read
+from b24migrate.entities import catalog
+from b24migrate.insight import certificate
+from b24migrate.insight.status import metrics
+from b24migrate.model.errors import Halted
+from b24migrate.stores.sqlite import SqliteStore
+from b24migrate.targets.module import ImportTarget
+
+Json = Any
+STREAMS = catalog().streams
+DELETE: dict[str, Json] = {"run": {"deletions": "delete"}}
+GOES_ON: dict[str, Json] = {"run": {"deletions_limit": 100}}
+
+
+def sums(made: World, name: str) -> dict[str, Json]:
+    """As `status --json` tells them. They close, whatever was deleted, and what is imported is on the box."""
+    told = made.stream(name).to_json()
+    open_ones = told["new"] + told["error_retry"]
+    assert told["retrieved"] == told["import_ok"] + told["import_err"] + told["excluded"] + open_ones, told
+    if told["reported"] is not None:
+        assert told["reported"] + told["deleted"] == told["retrieved"], told
+    linked = sum(row["linked"] for row in made.imported(name).values())
+    assert open_ones or told["import_ok"] == len(made.imported(name)) or linked, told
+    return told
+
+
+def marked(made: World, stream: str) -> set[str]:
+    rows = made.table(STREAMS[stream].table.name, "RowKey", "DeletedUtc")
+    return {row["RowKey"] for row in rows if row["DeletedUtc"]}
+
+
+def run(made: World, *entities: str, **settings: Json) -> int:
+    return made.run(*(entities or ("users", "groups")), **settings).exit_code
+
+
+def someone(made: World) -> tuple[int, int]:
+    """A group and one of its plain members."""
+    company = made.cloud.portal.company
+    groups = company.groups_by_id.values()
+    found = ((group.id, user) for group in groups for user, role in group.roles.items() if role == "K" and user != 1)
+    return next((group, user) for group, user in found if company.is_active(user))
+
+
+def group_of(made: World) -> int:
+    """One that no chat is bound to: on the box a chat keeps its group."""
+    company = made.cloud.portal.company
+    bound = {chat.entity_id for chat in company.chats.values()}
+    return next(group for group in company.groups_by_id if str(group) not in bound)
+
+
+# ---------------------------------------------------------------- what is believed
+
+
+def test_a_deleted_record_is_marked_and_stays_on_the_target(talk: World) -> None:
+    group, before = group_of(talk), sums(talk, "groups")
+    talk.change("groups", "delete", id=group)
+    assert run(talk) == 0
+    after = sums(talk, "groups")
+    assert after == before | {"reported": before["reported"] - 1, "deleted": 1}
+    assert f"source:groups:{group}" in talk.imported("groups")
+    assert talk.entity("groups").verified
+    assert marked(talk, "groups") == {str(group)}
+    assert any("1 records are deleted" in note for note in talk.entity("groups").notes)
+    assert run(talk) == 0  # once more, it is what it is
+    assert sums(talk, "groups") == after
+
+
+def test_what_is_found_when_asked_for_is_not_deleted(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list lacks it, and the portal knows it all the same."""
+    hidden, keep_page = str(group_of(talk)), read.keep_page
+
+    def without(context: Json, stream: Json, page: Json, pass_no: int) -> None:
+        rows = [row for row in page.rows if (stream.name, row.source_id) != ("groups", hidden)]
+        keep_page(context, stream, replace(page, rows=rows), pass_no)
+
+    monkeypatch.setattr(read, "keep_page", without)
+    assert run(talk) == 5
+    assert (sums_of_unproven(talk), marked(talk, "groups")) == (0, set())
+    assert not talk.entity("groups").verified
+
+
+def sums_of_unproven(made: World) -> int:
+    return int(made.stream("groups").to_json()["deleted"])
+
+
+def test_without_a_neighbour_nothing_is_believed(talk: World) -> None:
+    """All four groups are gone: perhaps the right to see groups is."""
+    for group in list(talk.cloud.portal.company.groups_by_id):
+        talk.change("groups", "delete", id=group)
+    assert run(talk) == 5
+    assert (marked(talk, "groups"), marked(talk, "group_members")) == (set(), set())
+    assert len(talk.imported("groups")) == 4
+
+
+def test_when_many_are_gone_the_get_stops_and_goes_on_where_that_is_intended(talk: World) -> None:
+    gone = [user for user in talk.cloud.portal.company.users.ids if user != 1][-6:]
+    for user in gone:
+        talk.change("users", "delete", id=user)
+    result = talk.run("users", "groups")
+    assert result.exit_code == 4
+    assert [(code, kind) for _, kind, code, _ in talk.letters()] == [("TOO_MANY_DELETED", "mark")]
+    (message,) = [one.message for one in talk.entity("users").phases.values() if one.message]
+    assert "6 of" in message
+    assert "run.deletions_limit" in message
+    assert marked(talk, "users") == set()
+    talk.run("users", "groups", **GOES_ON)
+    assert marked(talk, "users") == set(map(str, gone))
+
+
+def test_a_webhook_that_sees_nothing_any_more_stops_the_get(tmp_path: Path) -> None:
+    with world(tmp_path, small(groups=7, chats=0, messages=0, files=0)) as made:
+        assert run(made) == 0
+        made.cloud.portal.company.groups_by_id.clear()
+        for group in list(made.cloud.portal.company.groups.ids):
+            made.cloud.portal.company.groups.remove(group)
+        assert run(made) == 4
+        assert (marked(made, "groups"), len(made.imported("groups"))) == (set(), 7)
+
+
+def test_a_record_that_comes_back_loses_its_mark(talk: World) -> None:
+    group = group_of(talk)
+    talk.change("groups", "delete", id=group)
+    assert run(talk, **DELETE) == 0
+    assert f"source:groups:{group}" not in talk.imported("groups")
+    assert sums(talk, "groups")["excluded"] == 1
+    talk.change("groups", "add", id=group, fields={"NAME": "Снова здесь", "OWNER_ID": 1})
+    assert run(talk, **DELETE) == 0
+    assert marked(talk, "groups") == set()
+    assert talk.imported("groups")[f"source:groups:{group}"]["fields"]["NAME"] == "Снова здесь"
+    assert (sums(talk, "groups")["deleted"], sums(talk, "groups")["excluded"]) == (0, 0)
+
+
+def test_what_was_never_imported_and_is_deleted_is_not_imported(talk: World) -> None:
+    (group,) = talk.change("groups", "add", fields={"NAME": "Недолго", "OWNER_ID": 1})
+    talk.run("users", "groups", phases=("get",))
+    assert sums(talk, "groups")["new"] == 1
+    talk.change("groups", "delete", id=group)
+    assert run(talk) == 0
+    told = sums(talk, "groups")
+    assert (told["deleted"], told["excluded"], told["new"]) == (1, 1, 0)
+    assert f"source:groups:{group}" not in talk.imported("groups")
+    assert talk.entity("groups").verified
+
+
+# ---------------------------------------------------------------- on the target
+
+
+def test_access_ends_whatever_is_configured(talk: World) -> None:
+    group, user = someone(talk)
+    talk.change("group_members", "delete", group=group, user=user)
+    assert run(talk) == 0
+    assert f"source:group_members:{group}:{user}" not in talk.imported("group_members")
+    told = sums(talk, "group_members")
+    assert (told["deleted"], told["excluded"]) == (1, 1)
+    assert talk.entity("groups").verified
+    talk.change("group_members", "add", group=group, user=user)
+    assert run(talk) == 0
+    assert f"source:group_members:{group}:{user}" in talk.imported("group_members")
+    assert sums(talk, "group_members")["deleted"] == 0
+
+
+def test_what_somebody_changed_stays_and_is_listed(talk: World) -> None:
+    first, second = list(talk.cloud.portal.company.groups_by_id)[:2]
+    for group in (first, second):
+        talk.change("groups", "delete", id=group)
+    talk.box.portal.imports.edit("groups", talk.records("Groups")[str(first)]["TargetId"], {"NAME": "Ours now"})
+    assert run(talk, **DELETE) == 0
+    there = talk.imported("groups")
+    assert (f"source:groups:{first}" in there, f"source:groups:{second}" in there) == (True, False)
+    kept = talk.sql("SELECT RowKey, Reason FROM Deletions WHERE RowKey LIKE 'kept:%'")
+    assert [key for key, _ in kept] == [f"kept:groups:{first}"]
+    assert "changed after its import" in kept[0][1]
+    told = sums(talk, "groups")
+    assert (told["deleted"], told["excluded"]) == (2, 1)
+    assert any("1 records that are deleted" in note for note in talk.entity("groups").notes)
+
+
+@pytest.mark.parametrize("owner", [SqliteStore, ImportTarget])
+@pytest.mark.parametrize("late", [False, True])
+def test_killed_in_the_middle_it_goes_on(talk: World, owner: type, late: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before or after the first mark is written, or the first record deleted on the box."""
+    group = group_of(talk)
+    talk.change("groups", "delete", id=group)
+    name = "mark_deleted" if owner is SqliteStore else "delete"
+    call: Callable[..., Json] = getattr(owner, name)
+
+    def deadly(self: Json, *args: Json, **more: Json) -> Json:
+        if late:
+            call(self, *args, **more)
+        raise Halted("killed")
+
+    monkeypatch.setattr(owner, name, deadly)
+    with pytest.raises(Halted):
+        run(talk, **DELETE)
+    monkeypatch.undo()
+    assert run(talk, **DELETE) == 0
+    assert f"source:groups:{group}" not in talk.imported("groups")
+    assert marked(talk, "groups") == {str(group)}
+    told = sums(talk, "groups")
+    assert (told["deleted"], told["excluded"]) == (1, 1)
+    assert sums(talk, "group_members")["deleted"] == len(marked(talk, "group_members")) > 0
+
+
+# ---------------------------------------------------------------- every stream
+
+
+def test_a_record_of_every_stream_is_found_deleted(whole: World) -> None:
+    """Those that have a parent by its list, the children of a deleted one with it. Chats cannot be proven."""
+    before = look(whole)
+    chosen: dict[str, str] = {}
+    for name in ("task_checklists", "task_comments", "feed_comments", "tasks", "feed_posts", "crm_deals"):
+        keys = [key for key in before.staged[name] if name != "task_comments" or ":f" in key]
+        chosen[name] = keys[-1] if name in ("tasks", "feed_posts") else keys[0]
+        place = place_of(STREAMS[name], before, chosen[name]) | ({"where": "forum"} if name == "task_comments" else {})
+        whole.change(name, "delete", **place)
+    result = whole.run(
+        "users", "groups", "feed", "tasks", "crm_structure", "crm_companies", "crm_contacts", "crm_deals"
+    )
+    assert result.exit_code in (0, 5)
+    for name, key in chosen.items():
+        assert key in marked(whole, name), name
+        parents = {chosen["tasks"], chosen["feed_posts"]}
+        others = {one for one in marked(whole, name) if one != key and one.partition(":")[0] not in parents}
+        assert others == set(), name
+
+
+# ---------------------------------------------------------------- what is told
+
+
+def test_metrics_and_certificate_count_them(talk: World, tmp_path: Path) -> None:
+    group, user = someone(talk)
+    talk.change("groups", "delete", id=group)
+    other = next(one for one in talk.cloud.portal.company.groups_by_id if one != group)
+    talk.box.portal.imports.edit("groups", talk.records("Groups")[str(group)]["TargetId"], {"NAME": "Ours now"})
+    talk.change("groups", "delete", id=other)
+    assert talk.run(**DELETE).exit_code == 0
+    with talk.app() as app:
+        told = {(name, labels.get("entity")): value for name, labels, value in metrics.figures(app.context)}
+        made = certificate.make(app.context, tmp_path / "certificate")
+    assert told["records_deleted_total", "groups"] == 2
+    assert certificate.check(tmp_path / "certificate") == made
+    (groups,) = [one for one in made.head.streams if one.stream == "groups"]
+    assert (groups.deleted, groups.excluded) == (2, 1)
+    assert groups.reported is not None
+    assert groups.reported + groups.deleted == groups.retrieved == groups.verified + groups.migrated + groups.excluded
