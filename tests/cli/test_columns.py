@@ -22,6 +22,7 @@ COUNTS = (
     "import_err",
     "error_retry",
     "excluded",
+    "deleted",
     "impossible",
     "mismatch",
 )
@@ -53,7 +54,7 @@ def test_the_status_fits_into_80_columns(number: int, phase: str) -> None:
 
 def test_with_room_every_column_is_shown() -> None:
     head = status_lines(status(0), 200)[0].plain.split()
-    assert head == ["phase", "source", "read", "imported", "failed", "pending", "skipped", "different"]
+    assert head == ["phase", "source", "read", "imported", "failed", "pending", "skipped", "different", "deleted"]
 
 
 def test_without_room_empty_columns_go_first_but_never_the_failed() -> None:

@@ -29,6 +29,7 @@ COUNTS = {
     "import_err",
     "error_retry",
     "excluded",
+    "deleted",
     "impossible",
     "mismatch",
 }

@@ -33,6 +33,7 @@ def entity(*counts: int, phases: tuple[tuple[float, float], ...] = ()) -> Entity
         retrying=0,
         excluded=excluded,
         impossible=impossible,
+        deleted=0,
         verified=0,
         findings=0,
         drift=0,

@@ -23,8 +23,8 @@ __all__ = ["company", "hurried", "scene"]
 def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
     assert company.run("run").code == 0
     said = company.run("report", "--out", "out")
-    is_clear(said, 0, "completed without issues", "out/report.html", "13 tables")
-    assert len(list(Path("out").iterdir())) == 14
+    is_clear(said, 0, "completed without issues", "out/report.html", "14 tables")
+    assert len(list(Path("out").iterdir())) == 15
 
 
 def test_json_is_nothing_but_json(company: Scene) -> None:

@@ -20,7 +20,10 @@ from b24migrate.insight.status.model import StreamStatus
 from b24migrate.messages import words
 from b24migrate.report.tables import TABLES
 
-COLUMNS = ("source", "read", "imported", "verified", "failed", "waiting", "excluded", "impossible", "drift", "findings")
+COLUMNS = (
+    *("source", "read", "imported", "verified", "failed", "waiting", "excluded", "impossible", "drift", "findings"),
+    "deleted",
+)
 
 
 def streams(made: World) -> dict[str, StreamStatus]:
@@ -50,6 +53,7 @@ def test_the_page_shows_the_numbers_of_the_status(troubled: Troubled) -> None:
         assert (told["excluded"], told["impossible"]) == (one.excluded, one.impossible)
         assert (told["drift"], told["findings"]) == (one.drift, one.findings)
         assert told["waiting"] == one.waiting + one.retrying
+        assert told["deleted"] == one.deleted
     assert shown["crm_deals"]["drift"] == DRIFT
     assert shown["users"]["failed"] == 1
 
