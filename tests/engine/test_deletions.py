@@ -15,7 +15,7 @@ from b24migrate.engine.phases import read
 from b24migrate.engine.phases.stage import keep_page
 from b24migrate.entities import catalog
 from b24migrate.insight import certificate
-from b24migrate.insight.status import metrics
+from b24migrate.insight.status import figures
 from b24migrate.model.errors import Halted
 from b24migrate.stores.sqlite import SqliteStore
 from b24migrate.targets.module import ImportTarget
@@ -244,7 +244,7 @@ def test_metrics_and_certificate_count_them(talk: World, tmp_path: Path) -> None
     talk.change("groups", "delete", id=other)
     assert talk.run(**DELETE).exit_code == 0
     with talk.app() as app:
-        told = {(name, labels.get("entity")): value for name, labels, value in metrics.figures(app.context)}
+        told = {(name, labels.get("entity")): value for name, labels, value in figures(app.context)}
         made = certificate.make(app.context, tmp_path / "certificate")
     assert told["records_deleted_total", "groups"] == 2
     assert certificate.check(tmp_path / "certificate") == made
