@@ -73,8 +73,8 @@ def test_a_portal_that_changes_its_mind_is_believed() -> None:
     budget = Budget(FakeClock(), 480)
     told: list[tuple[bool, str | None]] = []
     for of_batch_s, of_commands_s in ((0.0, [1.0, 1.5]), (3.0, [2.5, 3.0]), (0.0, [0.0]), (0.0, [0.4])):
-        budget.told("a", "batch", of_batch_s, 60.0)
-        told.append((budget.told_inside(of_batch_s, of_commands_s), budget.billing))
+        budget.record("a", "batch", of_batch_s, 60.0)
+        told.append((budget.is_charged_inside(of_batch_s, of_commands_s), budget.billing))
     # where nothing was spent, nothing is said
     assert told == [(True, "inner"), (False, "batch"), (False, "batch"), (True, "inner")]
 
@@ -190,14 +190,14 @@ def test_after_a_request_that_failed_at_once_as_many_commands_are_sent_as_before
 def test_a_part_that_is_forgotten_is_there_again() -> None:
     clock = FakeClock()
     budget = Budget(clock, 100)
-    budget.told("a", "user.get", 60.0, 600.0)
+    budget.record("a", "user.get", 60.0, 600.0)
     clock.sleep(120)
-    budget.told("a", "user.get", 99.0, 480.0)
+    budget.record("a", "user.get", 99.0, 480.0)
     budget.took({"user.get": [2.0]})
     assert budget.room("a", ["user.get"] * 20) == 1
     clock.sleep(481)
     assert budget.room("a", ["user.get"] * 20) == 20
-    budget.told("a", "user.get", 95.0, 119.0)  # somebody else was busy meanwhile
+    budget.record("a", "user.get", 95.0, 119.0)  # somebody else was busy meanwhile
     assert budget.room("a", ["user.get"] * 20) == 3
 
 
@@ -245,7 +245,7 @@ def test_reservations_of_many_threads_come_to_nothing_in_the_end() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    budget.told("a", "user.get", 1e6 - 9.5, 600.0)
+    budget.record("a", "user.get", 1e6 - 9.5, 600.0)
     assert budget.room("a", ["user.get"] * 20) == 10
 
 
@@ -254,7 +254,7 @@ def test_batch_rests_until_a_quarter_of_its_time_is_back() -> None:
     clock = FakeClock()
     budget, began = Budget(clock, 480.0), clock.monotonic()
     for spent_s in (30.0, 60.0, 480.0):
-        budget.told("tag", "batch", spent_s, 600.0 - (clock.monotonic() - began))
+        budget.record("tag", "batch", spent_s, 600.0 - (clock.monotonic() - began))
         clock.sleep(120.0)
     assert budget.billing == "batch"
     assert budget.worth_while_s("tag", "batch") == pytest.approx(480.0, abs=61.0)
@@ -263,6 +263,6 @@ def test_batch_rests_until_a_quarter_of_its_time_is_back() -> None:
 
 def test_a_method_that_pays_for_itself_rests_until_the_next_minute() -> None:
     budget = Budget(FakeClock(), 480.0)
-    budget.told_inside(None, [1.0])
-    budget.told("tag", "user.get", 480.0, 600.0)
+    budget.is_charged_inside(None, [1.0])
+    budget.record("tag", "user.get", 480.0, 600.0)
     assert budget.worth_while_s("tag", "user.get") == 0.0

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import example, given, settings
 
 from b24migrate.stores.azure.limits import MESSAGE_BYTES
-from b24migrate.stores.azure.messages import obituary, order, ordered
+from b24migrate.stores.azure.messages import dead_letter_text, order, ordered
 
 texts = st.text(max_size=300)
 long_texts = st.builds(lambda text, times: text * times, texts, st.integers(0, 500))
@@ -28,7 +28,7 @@ def test_an_order_names_its_job(job_id: str) -> None:
 @example("a", "b", "c", "<&>" * 9_999)
 @example("a", "b", "c", "\ud800\x00\uffff\n" * 9_999)
 def test_an_obituary_is_cut_to_what_a_message_may_be(job_id: str, scope: str, code: str, reason: str) -> None:
-    written = obituary(job_id, scope, code, reason)
+    written = dead_letter_text(job_id, scope, code, reason)
     assert len(escape(written).encode()) <= MESSAGE_BYTES
     told = json.loads(written)
     assert set(told) == {"job", "scope", "code", "reason"}

@@ -222,13 +222,13 @@ def test_no_decision_rests_on_a_look_that_failed(desk: Desk, monkeypatch: pytest
     def away(_: StatusReader) -> Overview:
         raise Halted("The disk is away.", code="STORE_REFUSED")
 
-    eye = OverviewCache(desk.context)
-    before = eye.look()
+    overviews = OverviewCache(desk.context)
+    before = overviews.look()
     monkeypatch.setattr(StatusReader, "overview", away)
-    eye.expire()
-    assert eye.look() is before
+    overviews.expire()
+    assert overviews.look() is before
     with pytest.raises(Halted, match="away"):
-        eye.look(fresh=True)
+        overviews.look(fresh=True)
 
 
 def test_metrics_are_those_of_the_command_line(moved: Desk) -> None:

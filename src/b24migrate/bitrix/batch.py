@@ -296,7 +296,7 @@ class Batcher:
                 timed.setdefault(command.method, []).append(times(spent[f"c{place}"]))
         governor.budget.took({method: [one.duration for one in each] for method, each in timed.items()})
         inside = (one.operating for each in timed.values() for one in each)
-        own = governor.budget.told_inside(of_batch.operating, inside)
+        own = governor.budget.is_charged_inside(of_batch.operating, inside)
         for method, each in timed.items() if own else ():
             governor.learned(tag, method, each[-1])
         if governor.meter:

@@ -44,7 +44,7 @@ class _Spent:
                 return until - now
         return 0.0
 
-    def told(self, now: float, seconds: float, reset_s: float) -> None:
+    def record(self, now: float, seconds: float, reset_s: float) -> None:
         """The portal's sum is right; `reset_s`: until its oldest part is forgotten, 0 where it does not say."""
         grown = seconds - self.seconds(now)
         while grown < 0 and self._parts:
@@ -80,7 +80,7 @@ class Budget:
         """Of those a request names, its own first, the methods that pay for it."""
         return methods[:1] if methods and methods[0] == BATCH == self.billing else methods
 
-    def told(self, credential: str, method: str, seconds: float, reset_s: float, reset_at: float = 0.0) -> None:
+    def record(self, credential: str, method: str, seconds: float, reset_s: float, reset_at: float = 0.0) -> None:
         """Answers to parallel requests arrive in any order. A sum grows until its oldest part is forgotten: of two with
         the same reset the larger is the newer."""
         if method == BATCH and seconds > 0:
@@ -89,9 +89,9 @@ class Budget:
             spent = self._spent.setdefault((credential, method), _Spent())
             if not reset_at or (reset_at, seconds) >= spent.newest:
                 spent.newest = (reset_at, seconds)
-                spent.told(self._clock.monotonic(), seconds, reset_s)
+                spent.record(self._clock.monotonic(), seconds, reset_s)
 
-    def told_inside(self, of_batch_s: float | None, of_commands_s: Iterable[float | None]) -> bool:
+    def is_charged_inside(self, of_batch_s: float | None, of_commands_s: Iterable[float | None]) -> bool:
         """Whether the times of commands are charged to their own methods."""
         if not of_batch_s and any(of_commands_s):
             self.billing = "inner"

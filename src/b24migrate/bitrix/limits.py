@@ -180,7 +180,7 @@ class Governor:
         if times.operating_reset_at:
             self._reset_at[credential, method] = times.operating_reset_at
         reset_s, reset_at = self._until_reset(credential, method), times.operating_reset_at or 0.0
-        self.budget.told(credential, method, times.operating, reset_s, reset_at)
+        self.budget.record(credential, method, times.operating, reset_s, reset_at)
         if 0 < self._operating_s <= times.operating:
             wait_s = max(self._until_reset(credential, method), self.budget.worth_while_s(credential, method))
             self._rest(credential, method, wait_s, self._until_step(credential, method))

@@ -40,7 +40,7 @@ def write(
         with looking(session, portals=True) as app:  # their names are in it
             return make(app.context, out, clean=lambda text: mask_email(session.redact(text)))
 
-    _tell(session, out, made, f"Written: {out}", as_json=as_json)
+    _print_result(session, out, made, f"Written: {out}", as_json=as_json)
 
 
 @certificate.command("check")
@@ -52,12 +52,12 @@ def check(
     """Check a certificate. Needs only the file."""
     from b24migrate.insight import certificate as certificates
 
-    _tell(
+    _print_result(
         context.obj, file, lambda: certificates.check(file), phrase("cli.certificate.valid", file=file), as_json=as_json
     )
 
 
-def _tell(session: Session, file: Path, act: Callable[[], Made], heading: str, *, as_json: bool) -> None:
+def _print_result(session: Session, file: Path, act: Callable[[], Made], heading: str, *, as_json: bool) -> None:
     try:
         made = act()
     except Stop as stop:
@@ -66,7 +66,7 @@ def _tell(session: Session, file: Path, act: Callable[[], Made], heading: str, *
             typer.echo(session.redact(json.dumps({**failure, "message": str(stop)}, ensure_ascii=False)))
         raise
     if as_json:
-        typer.echo(json.dumps({"file": str(file), "holds": True, "exit_code": 0, **as_told(made)}, ensure_ascii=False))
+        typer.echo(json.dumps({"file": str(file), "holds": True, "exit_code": 0, **to_json(made)}, ensure_ascii=False))
         return
     sums = totals(made)
     typer.echo(
@@ -87,7 +87,7 @@ def totals(made: Made) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in made.head.streams) for name in CLASSES}
 
 
-def as_told(made: Made) -> dict[str, object]:
+def to_json(made: Made) -> dict[str, object]:
     head = made.head
     streams = {
         one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", "deleted", *CLASSES)}

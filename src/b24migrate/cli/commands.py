@@ -1,4 +1,4 @@
-"""The commands by name. Each file beside this one holds a group of them and imports the rest only when called."""
+"""The commands by name. Each file of this package has a group of them; it imports the rest only when called."""
 
 from __future__ import annotations
 

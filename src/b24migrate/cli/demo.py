@@ -60,7 +60,7 @@ def demo(
 ) -> None:
     """Migrate between two simulated portals on this machine."""
     from b24migrate.cli.run_plan import conduct, run_plan
-    from b24migrate.cli.serve import beside
+    from b24migrate.cli.serve import dashboard_running
     from b24migrate.cli.signals import interruptible
     from b24migrate.private_files import open_private
 
@@ -78,7 +78,7 @@ def demo(
         with open_private(session.config, "x", encoding="utf-8") as out:
             out.write(configuration(cloud, box, *([store] if store else [])))
         session.environ = {}
-        stack.enter_context(beside(session))
+        stack.enter_context(dashboard_running(session))
         code = conduct(session, run_plan([]))
         if code == FINDINGS:
             typer.echo(phrase("cli.demo.company"))

@@ -45,9 +45,9 @@ def resume(
     full: Full = False,
 ) -> None:
     """Continue a paused or stopped run."""
-    from b24migrate.cli.run_plan import conduct, told
+    from b24migrate.cli.run_plan import conduct, note_warnings
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:
-        return app.runner.resume(on_diagnosis=told(app), tick=tick)
+        return app.runner.resume(on_diagnosis=note_warnings(app), tick=tick)
 
     raise typer.Exit(conduct(context.obj, act, as_json=as_json, metrics_port=metrics_port, verify_all=full))

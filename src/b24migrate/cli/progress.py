@@ -1,4 +1,4 @@
-"""What a person sees while it runs: bars on a terminal, a line now and then in a pipe, nothing beside JSON."""
+"""The progress of a run: bars on a terminal, a line from time to time in a pipe, nothing with `--json`."""
 
 from __future__ import annotations
 

@@ -79,23 +79,25 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
     from b24migrate.model.streams import PHASES
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:
-        return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=told(app), tick=tick)
+        return app.runner.run(
+            app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=note_warnings(app), tick=tick
+        )
 
     return act
 
 
-def told(app: App) -> Callable[[Diagnosis], None]:
+def note_warnings(app: App) -> Callable[[Diagnosis], None]:
     from b24migrate.insight.fidelity import GATE
     from b24migrate.model.events import Noted, tell
 
-    def say(diagnosis: Diagnosis) -> None:
-        for check in (one for one in diagnosis.warnings if one.gate != GATE):  # which is asked about
+    def note(diagnosis: Diagnosis) -> None:
+        for check in (one for one in diagnosis.warnings if one.gate != GATE):  # the fidelity list has its own question
             tell(
                 app.context.observers,
                 Noted("warning", messages.say("cli.check.warning", message=check.message, fix=check.fix), check.entity),
             )
 
-    return say
+    return note
 
 
 def _ticker(app: App, shown: Display) -> Callable[[], None]:

@@ -115,8 +115,8 @@ def opened(link: str, context: Context) -> Iterator[None]:
 
 
 @contextmanager
-def beside(session: Session) -> Iterator[None]:
-    """While something else is done: at its usual port, or at any that is free."""
+def dashboard_running(session: Session) -> Iterator[None]:
+    """Serves the dashboard during the block: at its usual port, or at any free one."""
     from b24migrate.web.application import make_application
     from b24migrate.web.context import Context
     from b24migrate.web.server import address, listen, serve_in_thread

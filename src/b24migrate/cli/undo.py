@@ -59,7 +59,7 @@ def undo(
     names = [entity_name(name, known) for name in entity or []]
     try:
         with looking(session, portals=True) as app:
-            code = Undoing(app, session.redact, as_json, out).undo(
+            code = UndoCommand(app, session.redact, as_json, out).undo(
                 names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
             )
     except Stop as stop:
@@ -96,7 +96,7 @@ def _left_off(gone: int) -> Halted:
     )
 
 
-class Undoing:
+class UndoCommand:
     def __init__(self, app: App, redact: Callable[[str], str], as_json: bool, out: Path | None) -> None:
         self._context = app.context
         self._redact = redact

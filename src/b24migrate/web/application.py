@@ -41,10 +41,10 @@ def make_application(context: Context) -> FastAPI:
         default_response_class=Answer,
         separate_input_output_schemas=False,
     )
-    eye = OverviewCache(context)
+    overviews = OverviewCache(context)
     pages = Pages(context, Static())
-    app.include_router(read_routes(context, eye), prefix=ROOT)
-    app.include_router(action_routes(context, eye), prefix=ROOT)
+    app.include_router(read_routes(context, overviews), prefix=ROOT)
+    app.include_router(action_routes(context, overviews), prefix=ROOT)
     app.include_router(pages.router())
     app.add_middleware(Guard, hosts=context.hosts, sessions=context.sessions, redact=context.redact, page=pages.refuse)
     app.add_exception_handler(MigrationError, _passed_on)

@@ -49,10 +49,10 @@ class Guard:
             inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
             await self._app(inner, _replay(body), answered)
         except MigrationError as error:
-            await self._tell(scope, answered, *refusal(error, self._language(scope)))
+            await self._send_refusal(scope, answered, *refusal(error, self._language(scope)))
         except Exception as found:  # noqa: BLE001 - the one place where a bug becomes an answer
             problem = bug(found, self._redact)
-            await self._tell(scope, answered, Answer(problem, 500), problem)
+            await self._send_refusal(scope, answered, Answer(problem, 500), problem)
 
     def _received(self, scope: Scope) -> Scope:
         """The request with the address and the scheme of the client, also behind a proxy. Raises Refused."""
@@ -80,7 +80,7 @@ class Guard:
             scope[CONNECTION].known = True
         return True
 
-    async def _tell(self, scope: Scope, send: _CleanSend, answer: Answer, problem: Problem) -> None:
+    async def _send_refusal(self, scope: Scope, send: _CleanSend, answer: Answer, problem: Problem) -> None:
         if send.begun:
             return  # too late to say it
         shown = self._page(scope, answer, problem) or answer

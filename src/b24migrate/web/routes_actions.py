@@ -24,7 +24,7 @@ ACCEPTED = 202
 BY = say("work.by_dashboard")
 
 
-def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
+def action_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     class Change(APIRoute):
         """Refuses before anything of the request is read."""
 
@@ -41,12 +41,12 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
     router = APIRouter(route_class=Change, responses=CHANGE, dependencies=every)
 
     def accepted(words: Words, key: str) -> Answer:
-        eye.expire()
+        overviews.expire()
         return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
 
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
     def run(speaks: Speaks, wish: RunWish) -> Answer:
-        _refuse(context, eye, views.START)
+        _refuse(context, overviews, views.START)
         if wish.accept_fidelity:
             views.accept_seen(context, wish.accept_fidelity, BY)
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
@@ -62,13 +62,13 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
 
     @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Resume the current run")
     def resume(speaks: Speaks, _: Nothing) -> Answer:
-        _refuse(context, eye, views.RESUME)
+        _refuse(context, overviews, views.RESUME)
         context.actions.resume()
         return accepted(speaks, "resumed")
 
     @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Retry failed records")
     def retry(speaks: Speaks, wish: RetryWish) -> Answer:
-        _refuse(context, eye, views.RETRY)
+        _refuse(context, overviews, views.RETRY)
         context.actions.retry(wish.entities, wish.code)
         return accepted(speaks, "retried")
 
@@ -81,7 +81,7 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
     def analyze(speaks: Speaks, _: Nothing) -> Answer:
-        _refuse(context, eye, views.ANALYZE)
+        _refuse(context, overviews, views.ANALYZE)
         context.actions.analyze()
         return accepted(speaks, "analyzed")
 
@@ -110,10 +110,10 @@ def action_routes(context: Context, eye: OverviewCache) -> APIRouter:
     return router
 
 
-def _refuse(context: Context, eye: OverviewCache, what: str) -> None:
+def _refuse(context: Context, overviews: OverviewCache, what: str) -> None:
     """By a fresh look: what was seen a second ago may be over."""
     last = context.actions.last()
-    seen = eye.look(last, fresh=True)
+    seen = overviews.look(last, fresh=True)
     if what in views.possible_actions(seen, last, context):
         return
     cannot = context.portals.cannot_start

@@ -39,13 +39,13 @@ from b24migrate.web.views import possible_actions
 SEARCH_S = 1.0
 
 
-def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
+def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.choose_words)])
 
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
-        seen = eye.look(last)
+        seen = overviews.look(last)
         front = Front(
             **{one.name: getattr(seen, one.name) for one in fields(Overview)},
             sentence=sentence(speaks, seen, UTC),
@@ -127,7 +127,7 @@ def read_routes(context: Context, eye: OverviewCache) -> APIRouter:
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
     def certificate(speaks: Speaks) -> Answer:
-        seen = eye.look()
+        seen = overviews.look()
         streams = tuple(
             CertificateStream(
                 *(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible, one.deleted)

@@ -198,11 +198,11 @@ def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
 
 
 def set_aside(context: RunContext, folder: Path) -> Iterator[Aside]:
-    def told(row: RegisterRow) -> Sequence[str]:
+    def columns(row: RegisterRow) -> Sequence[str]:
         why, stream, source_id = row.key.split(":", 2)
         return stream, source_id, why, _text(row, "Name"), _text(row, "Reason")
 
-    for stream, source_id, why, name, reason in _sorted(context, SET_ASIDE, folder, told):
+    for stream, source_id, why, name, reason in _sorted(context, SET_ASIDE, folder, columns):
         yield Aside(why, stream, source_id, name, reason)
 
 
@@ -246,11 +246,11 @@ def unresolved(context: RunContext, folder: Path) -> Iterator[Unresolved]:
 
 
 def links(context: RunContext, folder: Path) -> Iterator[LinkRow]:
-    def told(row: RegisterRow) -> Sequence[str]:
+    def columns(row: RegisterRow) -> Sequence[str]:
         stream, _, source_id = row.key.partition(":")
         return stream, source_id, _text(row, "TargetId"), _text(row, "Origin")
 
-    for values in _sorted(context, ID_MAP, folder, told):
+    for values in _sorted(context, ID_MAP, folder, columns):
         yield LinkRow(*values)
 
 

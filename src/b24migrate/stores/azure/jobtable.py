@@ -34,7 +34,7 @@ from b24migrate.stores.azure.jobs import (
 )
 from b24migrate.stores.azure.keys import prefix_range
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
-from b24migrate.stores.azure.messages import DLQ, WORK, Message, Post, obituary, order
+from b24migrate.stores.azure.messages import DLQ, WORK, Message, Post, dead_letter_text, order
 from b24migrate.stores.azure.transactions import Operation, delete, if_unchanged, packed, upsert
 
 _WITHIN = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
@@ -269,7 +269,9 @@ class DeadLetters:
         """Tells of it, and gives the operation that keeps it: in place of an older letter about the same job."""
         older = self._table.get(letter_key(job.id))
         age = str(older.values["Age"]) if older else self._ages.next()
-        message = self._tell(obituary(job.id, job.scope, code, reason), older.message if older else None)
+        message = self._send_message(
+            dead_letter_text(job.id, job.scope, code, reason), older.message if older else None
+        )
         return upsert(letter_entity(DeadLetter(job, code, reason, died_at), age, message, self._blobs))
 
     def still_there(self, rows: Sequence[Row]) -> list[Row]:
@@ -283,6 +285,6 @@ class DeadLetters:
         """The messages of letters that are gone."""
         self._account.side_by_side(self._post.delete, [row.message for row in rows])
 
-    def _tell(self, content: str, older: Message | None) -> Message:
+    def _send_message(self, content: str, older: Message | None) -> Message:
         rewritten = self._post.hide(older, 0, content) if older else None
         return rewritten or self._post.send(content)

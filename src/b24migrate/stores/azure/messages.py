@@ -90,7 +90,7 @@ def ordered(content: object) -> str | None:
     return job_id if isinstance(job_id, str) else None
 
 
-def obituary(job_id: str, scope: str, code: str, reason: str) -> str:
+def dead_letter_text(job_id: str, scope: str, code: str, reason: str) -> str:
     """What lies in `dlq`."""
     return _fitting({"job": job_id, "scope": scope, "code": code, "reason": reason}, "reason")
 

@@ -29,7 +29,7 @@ from b24migrate.stores.azure.jobtable import AGAIN, Additions, DeadLetters, JobT
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.messages import Post
 from b24migrate.stores.azure.properties import sent_bytes
-from b24migrate.stores.azure.repair import Tending
+from b24migrate.stores.azure.repair import Repair
 from b24migrate.stores.azure.transactions import Operation, packed
 
 _JOBS = OPERATIONS // 2  # a job is two rows
@@ -81,7 +81,7 @@ class AzureQueue:
         self._letters = DeadLetters(account, self._table, self._ages)
         self._additions = Additions(account, self._table, self._ages, clock)
         self._post = self._additions.post
-        self._tending = Tending(account, self._table, self._additions)
+        self._repair = Repair(account, self._table, self._additions)
         self._held: dict[str, Row] = {}  # by token, as last seen
         self._claiming = Lock()
         self._look = 0  # the number of the last look
@@ -314,7 +314,7 @@ class AzureQueue:
         clear_letters(self._table, self._letters, scope)
 
     def tend(self, *, now: datetime) -> int:
-        return self._tending.tend(now)
+        return self._repair.tend(now)
 
 
 def _once(jobs: Sequence[Job]) -> list[Job]:

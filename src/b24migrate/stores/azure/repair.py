@@ -9,7 +9,7 @@ from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.jobs import AT_ONCE, PARTITION, TENDED, Row, id_key, text
 from b24migrate.stores.azure.jobtable import Additions, JobTable
-from b24migrate.stores.azure.messages import DLQ, Message, Post, obituary, order, ordered
+from b24migrate.stores.azure.messages import DLQ, Message, Post, dead_letter_text, order, ordered
 from b24migrate.stores.azure.transactions import create, replace
 
 EVERY_S = 15.0  # once is enough, however many processes call
@@ -23,7 +23,7 @@ DELIVERIES_OF_ORPHANS, DELIVERIES_OF_STRANGERS = 2, 3
 STRANGER = "NOT_A_JOB"
 
 
-class Tending:
+class Repair:
     def __init__(self, account: Account, table: JobTable, additions: Additions) -> None:
         self._account = account
         self._table = table
@@ -81,7 +81,7 @@ class Tending:
         if job_id is None:
             if message.dequeue_count < DELIVERIES_OF_STRANGERS:
                 return False
-            self._dlq.send(obituary("", "", STRANGER, say("store.stranger", text=message.content)))
+            self._dlq.send(dead_letter_text("", "", STRANGER, say("store.stranger", text=message.content)))
         elif row := self._table.named(job_id):
             if row.message and row.message.id == received.id:
                 self._give_back(row, received)

@@ -42,11 +42,11 @@ def move(
 ) -> Moved:
     """`origin` is only read. Raises BadConfiguration or Halted when it may not begin, before anything is written."""
     tables = tuple(dict.fromkeys(tables))
-    teller = Progress(say, clock)
+    reporter = Progress(say, clock)
     begin(origin, to, tables, clock)
-    carry(origin, to, tables, clock, teller)
-    of_files = carry_files(origin, to, files, teller)
-    moved = Moved(origin.address, to.address, (*compare(origin, to, tables, clock, teller), of_files))
+    carry(origin, to, tables, clock, reporter)
+    of_files = carry_files(origin, to, files, reporter)
+    moved = Moved(origin.address, to.address, (*compare(origin, to, tables, clock, reporter), of_files))
     if moved.equal:
         finish(to, clock)
     return moved
@@ -156,7 +156,7 @@ class Reader(NamedTuple):
 
     side: Side
     verb: str
-    teller: Progress
+    reporter: Progress
     now: datetime
 
     def table(self, table: Table) -> Sum:
@@ -164,7 +164,7 @@ class Reader(NamedTuple):
         for stretch in walk_table(self.side.store, table):
             for row in stretch:
                 found.add(row)
-            self.teller.progress(self.verb, table.name, found.rows, total)
+            self.reporter.progress(self.verb, table.name, found.rows, total)
         return found
 
     def counts(self, table: Table) -> tuple[dict[Status, int], int]:
@@ -175,7 +175,7 @@ class Reader(NamedTuple):
         found = Sum()
         for row in self.side.store.all_rows(register):
             found.add({"": [row.partition, row.key], **register.packed(row.values)})
-            self.teller.progress(self.verb, register.name, found.rows)
+            self.reporter.progress(self.verb, register.name, found.rows)
         return found
 
     def counters(self) -> Sum:
@@ -194,9 +194,9 @@ class Reader(NamedTuple):
         )
 
 
-def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Progress) -> Iterator[Line]:
+def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, reporter: Progress) -> Iterator[Line]:
     now = clock.now()
-    there, here = Reader(origin, "Reading", teller, now), Reader(to, "Reading back", teller, now)
+    there, here = Reader(origin, "Reading", reporter, now), Reader(to, "Reading back", reporter, now)
     for table in tables:
         counted = there.counts(table) == here.counts(table)
         yield line(table.name, there.table(table), here.table(table), counted)

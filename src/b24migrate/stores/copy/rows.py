@@ -21,11 +21,11 @@ from b24migrate.ports.walk import Progress, walk_table
 ROWS = 2000  # of a register at once
 
 
-def carry(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Progress) -> None:
+def carry(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, reporter: Progress) -> None:
     for table in tables:
-        carry_table(origin, to, table, teller)
+        carry_table(origin, to, table, reporter)
     for register in moved_registers():
-        carry_register(origin, to, register, teller)
+        carry_register(origin, to, register, reporter)
     to.store.set_counters(origin.store.counters())
     carry_jobs(origin, to, clock.now())
 
@@ -35,31 +35,31 @@ def moved_registers() -> list[Register]:
     return [register for register in REGISTERS if register is not COPIES]
 
 
-def carry_table(origin: Side, to: Side, table: Table, teller: Progress) -> None:
+def carry_table(origin: Side, to: Side, table: Table, reporter: Progress) -> None:
     total, rows = size(origin.store, table), 0
     for stretch in walk_table(origin.store, table):
         to.store.restore(table, stretch)
         rows += len(stretch)
-        teller.progress("Copying", table.name, rows, total)
+        reporter.progress("Copying", table.name, rows, total)
     if rows:
-        teller.done("Copied", table.name, rows)
+        reporter.done("Copied", table.name, rows)
 
 
-def carry_register(origin: Side, to: Side, register: Register, teller: Progress) -> None:
-    rows = _write(origin, to, register, teller)
+def carry_register(origin: Side, to: Side, register: Register, reporter: Progress) -> None:
+    rows = _write(origin, to, register, reporter)
     if to.store.count(register, "") != rows:  # an earlier try brought what the origin has no longer
         to.store.erase(register, "")
-        _write(origin, to, register, teller)
+        _write(origin, to, register, reporter)
     if rows:
-        teller.done("Copied", register.name, rows)
+        reporter.done("Copied", register.name, rows)
 
 
-def _write(origin: Side, to: Side, register: Register, teller: Progress) -> int:
+def _write(origin: Side, to: Side, register: Register, reporter: Progress) -> int:
     rows = 0
     for some in in_parts(origin.store.all_rows(register)):
         to.store.write(register, some)
         rows += len(some)
-        teller.progress("Copying", register.name, rows)
+        reporter.progress("Copying", register.name, rows)
     return rows
 
 
@@ -105,7 +105,7 @@ class Fetched(NamedTuple):
     needed: bool
 
 
-def carry_files(origin: Side, to: Side, table: Table, teller: Progress) -> Line:
+def carry_files(origin: Side, to: Side, table: Table, reporter: Progress) -> Line:
     total, wanted, found = size(origin.store, table), Sum(), Sum()
     wrong: list[str] = []
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="files") as pool:
@@ -118,9 +118,9 @@ def carry_files(origin: Side, to: Side, table: Table, teller: Progress) -> Line:
                 if sha256 is not None:
                     found.add({"key": one.key, "sha256": sha256})
                 wrong += [one.key] * (sha256 != one.sha256)
-            teller.progress("Copying", WHAT, wanted.rows, total)
+            reporter.progress("Copying", WHAT, wanted.rows, total)
     if wanted.rows:
-        teller.done("Copied", WHAT, found.rows)
+        reporter.done("Copied", WHAT, found.rows)
     examples = say("copy.missing", address=origin.address, names=[*wrong[:NAMED], *["…"] * (len(wrong) > NAMED)])
     return Line(WHAT, found.rows, found.digest, wanted == found, examples if wrong else "")
 
