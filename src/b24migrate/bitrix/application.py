@@ -44,7 +44,7 @@ def seal(text: str, key: str) -> str:
 
 
 def unseal(text: str, key: str) -> str | None:
-    """None when it was sealed with another key, or is not what it was."""
+    """None if it was encrypted with another key or altered."""
     from cryptography.fernet import InvalidToken
 
     try:
@@ -60,7 +60,7 @@ def _cipher(key: str) -> Fernet:
 
 
 class Keys(NamedTuple):
-    """What the settings say."""
+    """The tokens of the settings."""
 
     client_id: str
     client_secret: str
@@ -126,7 +126,7 @@ class Tokens:
         return self._store.read(TOKENS, key) or RegisterRow(key, {})
 
     def _newest(self, row: RegisterRow) -> Pair:
-        """What descends from the token in the settings. Another token in the settings replaces it."""
+        """The last pair renewed from the token in the settings. Another token in the settings replaces it."""
         pair = Pair(self._keys.access_token, self._keys.refresh_token)
         text = unseal(str(row.values.get("Sealed") or ""), self._keys.client_secret)
         if text and row.values.get("Origin") == self._origin:
@@ -242,8 +242,8 @@ class Application:
         self._via = via
 
     def call(self, method: str, params: Args) -> Envelope:
-        """Raises as a portal does; GateUnmet also when the tokens cannot be renewed. A call that was refused because
-        of its token had no effect, so that it is repeated, once."""
+        """Raises like a portal; GateUnmet also if the tokens cannot be renewed. A call that is refused because of its
+        token had no effect, so it is repeated once."""
         token = self._tokens.access()
         try:
             return self._called(method, params, token)

@@ -46,7 +46,7 @@ _TRIGGERS = ("$result[", "$total[", "$next[", "$time[", "$error[")
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A value that an earlier command of the same request will have produced."""
+    """The result of an earlier command of the same request."""
 
     command: int
     path: tuple[str | int, ...]
@@ -111,7 +111,7 @@ def _is_dangerous(value: Json) -> bool:
 
 
 class BatchAnswer(NamedTuple, Generic[One]):
-    """What one command gave: its result, or the error it failed with."""
+    """The result of one command, or its error."""
 
     result: One | None
     error: MigrationError | None = None
@@ -129,7 +129,7 @@ class Batcher:
         return Answer(bytes(envelope.result), None, whole(envelope.total), whole(envelope.next))
 
     def room(self, methods: Sequence[str], *, via: int = 0) -> int:
-        """How many of these commands go in the next request: fewer where execution time is short or they last long."""
+        """How many of these commands fit into the next request: fewer if the remaining execution time is short."""
         return self.portal.governor.budget.room(self.portal.webhooks[via].tag, methods[:SIZE])
 
     def run(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
@@ -140,7 +140,8 @@ class Batcher:
         ]
 
     def pages(self, commands: Sequence[Command], *, via: int = 0) -> list[BatchAnswer[Part]]:
-        """The same for pages of records, which are taken apart on the way: another walk over megabytes is saved."""
+        """The same for pages of records, which are decoded into parts at once: that saves another pass over
+        megabytes."""
         return self._match_answers(commands, via, BatchEnvelope[Part], decode_part)
 
     def page(self, command: Command, *, via: int = 0) -> BatchAnswer[Part]:
@@ -185,8 +186,8 @@ class Batcher:
         return [answers[place] for place in range(len(commands))]
 
     def patiently(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """A question that is one of several in a job is repeated by itself: were the job repeated for each that fails,
-        on a portal that fails now and then a job of many questions would never come to its end."""
+        """Repeats a read by itself. If the whole job were repeated for each failure, a job of many reads would never
+        end on an unstable portal."""
         for pause_s in _PAUSES_S:
             try:
                 return ask(*args, **kwargs)
@@ -244,7 +245,7 @@ class Batcher:
         return answers
 
     def _judge(self, answers: list[BatchAnswer[One]], sent_at: float) -> list[BatchAnswer[One]]:
-        """A command that fails while its neighbours succeed has itself to blame."""
+        """A command that fails while others of the request succeed fails on its own."""
         failed = [answer.error for answer in answers if isinstance(answer.error, Transient)]
         if failed:
             alone = all(answer.error for answer in answers)
@@ -288,7 +289,7 @@ class Batcher:
         return self.portal.limited(error, sent_at, payer, via) if isinstance(error, Limited) else error
 
     def _learn(self, commands: Sequence[Command], spent: Mapping[str, Raw], of_batch: Times, via: int) -> None:
-        """Of its own sum the last command of a method knows most. Commands that failed have no time."""
+        """The last command of a method has the newest sum. Failed commands have no time."""
         governor, tag = self.portal.governor, self.portal.webhooks[via].tag
         timed: dict[str, list[Times]] = {}
         for place, command in enumerate(commands):
@@ -307,7 +308,7 @@ class Batcher:
 def _bills(
     timed: Mapping[str, Sequence[Times]], of_batch: Times, via: int, took_s: float, *, own: bool
 ) -> Iterator[Bill]:
-    """One for each method, and one for `batch` where that pays: then commands only say how long they lasted."""
+    """One bill for each method; one for `batch` where the portal charges that: then commands only have a duration."""
     for method, each in timed.items():
         first, last = (each[0].operating, each[-1].operating) if own else (None, None)
         yield Bill(via, method, len(each), first, last, sum(one.duration for one in each) / len(each), took_s)

@@ -26,7 +26,7 @@ _REMEMBERED = 1000
 
 
 class Attempt(NamedTuple):
-    """One whole call. Two attempts at the same thing share their subject."""
+    """One call. Two attempts of the same call share their subject."""
 
     subject: str
     started: float

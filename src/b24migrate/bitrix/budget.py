@@ -24,7 +24,7 @@ _Key = tuple[str, str]  # credential, method
 
 
 class _Spent:
-    """What one method has used up, in parts that are forgotten one after the other."""
+    """The used time of one method, in parts that expire one after the other."""
 
     def __init__(self) -> None:
         self._parts: deque[tuple[float, float]] = deque()  # until when, seconds
@@ -36,7 +36,7 @@ class _Spent:
         return sum(seconds for _, seconds in self._parts)
 
     def until_below(self, now: float, most_s: float) -> float:
-        """How long it takes until at most so many seconds are left."""
+        """The time until at most this many seconds are used."""
         left_s = self.seconds(now)
         for until, seconds in self._parts:
             left_s -= seconds
@@ -45,7 +45,7 @@ class _Spent:
         return 0.0
 
     def record(self, now: float, seconds: float, reset_s: float) -> None:
-        """The portal's sum is right; `reset_s`: until its oldest part is forgotten, 0 where it does not say."""
+        """The sum as the portal reports it; `reset_s`: until its oldest part expires, 0 if unknown."""
         grown = seconds - self.seconds(now)
         while grown < 0 and self._parts:
             until, oldest = self._parts.popleft()
@@ -77,7 +77,7 @@ class Budget:
         self._takes_s: dict[str, float] = {}  # a command of each method
 
     def payers(self, methods: Sequence[str]) -> Sequence[str]:
-        """Of those a request names, its own first, the methods that pay for it."""
+        """The methods that the portal charges for a request, out of those it contains (its own is the first)."""
         return methods[:1] if methods and methods[0] == BATCH == self.billing else methods
 
     def record(self, credential: str, method: str, seconds: float, reset_s: float, reset_at: float = 0.0) -> None:
@@ -98,9 +98,9 @@ class Budget:
         return self.billing != "batch"
 
     def worth_while_s(self, credential: str, method: str) -> float:
-        """How long a spent method rests until it is worth while to go on; 0 where the next minute's time will do.
-        `batch` pays for lists and for questions about their records: what a minute gives back would all go into a list
-        that is read again, and no time is left to ask about its records."""
+        """How long a spent method pauses; 0 if the next minute brings enough time. `batch` is charged for lists and for
+        reads of their records: the time of one minute would be used up by reading the list again, and none would be
+        left for its records."""
         if method != BATCH or self.billing != "batch":
             return 0.0
         with self._lock:

@@ -1,4 +1,4 @@
-"""One portal over HTTP: a call goes in, an opened answer or one of our errors comes out."""
+"""One portal over HTTP: a call returns a decoded answer or raises one of our errors."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Portal:
         return Caller(self._webhooks[via].named(self.name), gate, self.redactor.redact)
 
     def limited(self, error: Limited, sent_at: float, method: str, via: int) -> Limited:
-        """Tells the governor, and completes the error with how long it will be."""
+        """Reports the refusal to the governor and adds the wait to the error."""
         if error.code == "OPERATION_TIME_LIMIT":
             error.wait_s = self.governor.spent(self._webhooks[via].tag, method, error.wait_s)
         else:
@@ -185,13 +185,13 @@ class Portal:
         return error
 
     def failure(self, error: Transient, attempt: Attempt) -> Transient:
-        """A whole call that failed: the breaker counts it and judges whose fault it is."""
+        """A failed call: the breaker counts it and decides whether it is an outage."""
         self.breaker.failed(attempt, error.message)
         error.own = self.breaker.own_fault(attempt)
         return error
 
     def transport_error(self, error: HTTPError, method: str) -> Transient:
-        """In our own words: the library's have the whole address in them."""
+        """Our own message: the library's contains the whole address."""
         if isinstance(error, MaxRetryError) and isinstance(error.reason, HTTPError):
             error = error.reason
         code = "CONNECTION_LOST"

@@ -50,7 +50,7 @@ class Enough(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """What an answer says that it brings: from which byte on, of how many in all, of which version of the file."""
+    """The range of an answer: first byte, total size, and version of the file."""
 
     start: int
     whole: int | None
@@ -75,7 +75,7 @@ class _Stretch(NamedTuple):
 
 
 class Whole:
-    """Bytes that go nowhere but to `out`: none of them is here before."""
+    """A whole download into `out`, which is empty."""
 
     length = sure = 0
 
@@ -109,7 +109,7 @@ class Downloads:
     def resume(
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
     ) -> DownloadResult | None:
-        """Like `fetch`, after the bytes that are here. None: stopped before the end."""
+        """Like `fetch`, after the existing bytes. None: stopped before the end."""
         webhook = self._portal.webhooks[0]
         url = _join_address(webhook.origin + "/", url)
         parts = split_address(url)
@@ -192,7 +192,7 @@ class Downloads:
     def _ask(
         self, url: str, parts: SplitResult, part: Part, limit: int, enough: Callable[[], bool]
     ) -> DownloadResult | Enough | MigrationError | str:
-        """The file, or where the answer says that it is."""
+        """The file, or the address that the answer redirects to."""
         failed: HTTPError
         try:
             with self._open(url, parts, part.length) as answer:

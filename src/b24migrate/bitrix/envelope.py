@@ -62,7 +62,7 @@ class Times(msgspec.Struct):
 
 
 def times(raw: Raw | UnsetType) -> Times:
-    """Figures that no clock and no request can have count as not given."""
+    """Impossible values count as missing."""
     try:
         values = Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
     except UNREADABLE:

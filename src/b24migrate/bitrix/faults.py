@@ -43,8 +43,8 @@ SCOPES: tuple[tuple[str, str], ...] = (
 
 
 class Caller(NamedTuple):
-    """Who asked, as a person should read it, and the gate that a refusal means. `redact` takes secrets out of what the
-    portal says, before it is cut: half a secret would not be recognised."""
+    """The caller's name for messages, and the gate of a refusal. `redact` removes secrets from the portal's text before
+    it is cut: half a secret would not be recognized."""
 
     who: str = say("portal.a_webhook")
     gate: str = "auth.cloud"
@@ -171,7 +171,7 @@ def _text(raw: Raw | UnsetType) -> str:
 
 
 def _plain(text: str, redact: Callable[[str], str]) -> str:
-    """Descriptions may hold HTML and are as long as they like."""
+    """Descriptions may contain HTML and may be long."""
     plain = redact(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()))
     return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"
 
@@ -220,7 +220,7 @@ class Fault(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """For answers without words of their own."""
+        """For answers without a message."""
         page = PAGES.get(self.code)
         return say("portal.meaning", title=page.title) if page else ""
 

@@ -28,7 +28,7 @@ _VENDOR = "bitrix24"  # bitrix24.ru, bitrix24.com, bitrix24.com.br, …: each po
 
 
 def host_of(text: str) -> str:
-    """The name in an address, or in a setting that may be a name alone; empty when there is none."""
+    """The host name in an address or a setting; empty if there is none."""
     try:
         return (urlsplit(text if "//" in text else f"//{text}").hostname or "").rstrip(".")
     except ValueError:
@@ -73,7 +73,7 @@ def is_vendor_file_host(host: str) -> bool:
 
 
 def _registered_domain(host: str) -> str:
-    """The last two parts of a name, three where the last but one is a general word; empty where there is no such."""
+    """The last two labels of a name, three if the second-last is generic; empty if there are fewer."""
     labels = host.split(".")
     if _is_number(host) or len(labels) < 2 or not all(labels):
         return ""
@@ -88,7 +88,7 @@ def _is_shared(registered: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address is one of the open Internet: no machine, network or cloud service of ours."""
+    """Whether an IP address is public: not of this machine, a private network or a cloud service."""
     ip = _ip(address)
     return ip is not None and ip.is_global and not ip.is_multicast
 

@@ -67,7 +67,7 @@ class Bounds:
         self.window_bytes += size
 
     def restart_window(self) -> None:
-        """Nothing is read at the moment: the rate is measured anew from here on."""
+        """Nothing is being read: the rate is measured again from here on."""
         self.window_began, self.window_bytes = time.monotonic(), 0
 
     def check(self) -> None:
@@ -191,7 +191,7 @@ class Wire:
 
 
 class _Bounded:
-    """Looks and feels like the socket inside, and keeps to the bounds of the thread that uses it."""
+    """Behaves like the socket inside and enforces the bounds of the thread that uses it."""
 
     def __init__(self, inner: socket.socket) -> None:
         self._inner = inner

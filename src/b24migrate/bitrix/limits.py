@@ -107,7 +107,7 @@ class Governor:
         ledger: Ledger | None = None,
         meter: Callable[[Bill], None] | None = None,
     ) -> None:
-        """`meter` is told what every answer has cost."""
+        """`meter` gets the cost of every answer."""
         self.meter = meter
         self._clock = clock
         self._bucket = Bucket(per_second, bucket)
@@ -147,18 +147,18 @@ class Governor:
             wait_s = self._still_paused(given.method)
 
     def count(self) -> None:
-        """A request that is sent without asking: a probe, or the repeat at a renamed portal's address."""
+        """A request that is not limited: a probe, or the repeat at the address of a renamed portal."""
         if self._bucket.per_second > 0:
             self._ledger.change(lambda before, now: (quota.count_request(before, now, self._bucket), None))
 
     def answered(self, sent_at: float) -> None:
-        """A request that was sent after the last pause got through: the next pause begins small again."""
+        """A request after the last pause succeeded: the next pause starts short again."""
         if self._ledger.seen.pause_s:
             ago_s = self._clock.monotonic() - sent_at
             self._ledger.change(lambda before, now: (quota.count_answer(before, now - ago_s), None))
 
     def rejected(self, sent_at: float, retry_after_s: float = 0.0) -> float:
-        """The bucket is full after all. Returns how long the whole portal pauses."""
+        """The portal reports a full bucket. Returns how long the whole portal pauses."""
         ago_s, jitter = self._clock.monotonic() - sent_at, self._add_jitter(1.0)
 
         def paused(before: Quota, now: float) -> tuple[Quota, float]:
@@ -168,7 +168,7 @@ class Governor:
         return self._ledger.change(paused)
 
     def synchronized(self, times: Times, elapsed_s: float) -> None:
-        """What an answer that has just arrived says about the portal's clock; of two bounds the later reset."""
+        """The reset time by an answer that has just arrived; of two bounds the later one."""
         if times.start > 0 and times.finish > 0:
             now = self._clock.now().timestamp()
             self._skew_s = min(times.finish - now, times.start - (now - elapsed_s))
@@ -202,7 +202,7 @@ class Governor:
         return Limited(message, wait_s=wait_s, code="LIMIT", method=method)
 
     def _until_reset(self, credential: str, method: str) -> float:
-        """0 when none that is still to come has been seen."""
+        """0 if no future reset is known."""
         at = self._reset_at.get((credential, method), 0.0)
         return bounded(at - self._clock.now().timestamp() - self._skew_s)
 

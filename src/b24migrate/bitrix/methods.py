@@ -1,4 +1,4 @@
-"""The only methods the source is ever asked. None of them changes anything on a portal (bitrix24-rest-1 and -2)."""
+"""The only methods that are called on the source. None changes anything on a portal (bitrix24-rest-1 and -2)."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ def id_reader(field: str) -> Callable[[Raw], str]:
 def rows_of(
     result: Part, path: tuple[str, ...], field: str, method: str = "", odd: list[str] | None = None
 ) -> list[Row]:
-    """Payloads are verbatim slices; nothing of a record is decoded but its id. Records without one are left out and
-    told in `odd`: one of them must not keep a page of others from being read."""
+    """Payloads are verbatim slices; only the ID of a record is decoded. Records without one are skipped and noted in
+    `odd`: they must not stop the others of the page."""
     items = open_list(result, path, method).items
     payloads = list(map(bytes, items))
     try:
@@ -77,7 +77,7 @@ def _readable_rows(items: Sequence[Raw], field: str) -> Iterator[Row]:
 
 
 def first_texts(payloads: Sequence[bytes], field: str) -> list[str]:
-    """The field of each, when all begin with it and have a plain text there, as old modules do; else nothing."""
+    """The field of each record, if all start with it and it is a plain text, as in old modules; otherwise nothing."""
     start = b'{"%s":"' % field.encode()
     place = len(start)
     found = [one[place : one.index(b'"', place)] for one in payloads if one.startswith(start)]
@@ -118,7 +118,7 @@ def entry(number: int, size: int, retrieved: int, command: Command, span: Span) 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the reading stands. `first`: the first id of all, by which a repeated first page is known."""
+    """The position of the reader. `first`: the first ID of all, to recognize a repeated first page."""
 
     start: int = 0
     step: int = 0

@@ -134,7 +134,7 @@ class Permissions:
         return self._granted[key]
 
     def has_scopes(self, via: int, result: bytes) -> None:
-        """As the portal says: what is granted now and refused later was taken away in between."""
+        """As the portal reports them: a scope that is missing later was removed in between."""
         scopes = msgspec.json.decode(result)
         if isinstance(scopes, list):
             self._scopes[self._tag(via)] = frozenset(map(str, scopes))
@@ -155,8 +155,8 @@ class Permissions:
             return stop
 
     def judge_batch(self, done: Sequence[Done], via: int) -> Mapping[int, MigrationError]:
-        """What to say instead of single errors. Raises GateUnmet when the webhook has lost what it was granted. Where
-        a call is answered after one that was refused, only records are refused."""
+        """The error in place of single ones. Raises GateUnmet if the webhook has lost its permissions. If a call is
+        answered after a refused one, only records are refused."""
         for one in done:
             if isinstance(one.error, GateUnmet) and one.error.code not in OF_METHODS and self.memory is not None:
                 raise one.error  # it is not about one record
@@ -233,7 +233,7 @@ class Permissions:
         return "scope" in error.code.lower() and scope_of(method) in self._scopes.get(self._tag(via), ())
 
     def _page(self, error: MigrationError, via: int) -> MigrationError:
-        """A firewall may dislike one request, or keep this machine out."""
+        """A firewall may block one request, or this machine."""
         answers = (self._ask(probe, {}, via) for probe in self.probes)
         if any(answer is None or answer.code != PAGE_403 for answer in answers):
             return _own_error(error)
@@ -273,7 +273,7 @@ class Permissions:
 
 
 def _own_error(error: MigrationError) -> MigrationError:
-    """Others are answered, so this request is to blame."""
+    """Other calls are answered, so only this request is refused."""
     if isinstance(error, Transient):
         error.own = True
     return error
@@ -290,7 +290,7 @@ def _encode_params(params: Args) -> bytes:
 
 
 def is_repeatable(method: str, text: str) -> bool:
-    """A command that refers to another one's result means nothing by itself."""
+    """A command that refers to the result of another cannot be repeated alone."""
     return "%24" not in text and method != "batch"
 
 

@@ -1,4 +1,4 @@
-"""Keeps the secrets of webhooks and applications out of everything that is written down."""
+"""Removes the secrets of webhooks and applications from all output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Redactor:
         return [one.text for one in self._secrets] == [one.text for one in other._secrets]
 
     def redact(self, text: str) -> str:
-        """For people: the secret's place is taken by the first digits of its hash."""
+        """For output: the secret is replaced by the first digits of its hash."""
         return revise(text, self._redact) if self._secrets else text
 
     def _redact(self, text: str) -> str:

@@ -28,12 +28,12 @@ class Webhook:
 
     @property
     def tag(self) -> str:
-        """What stands for the secret wherever a person may look."""
+        """The replacement of the secret in output."""
         return tag_of(self.secret)
 
     @property
     def name(self) -> str:
-        """As a person should read it."""
+        """For messages."""
         return say("portal.webhook", user=self.user, tag=self.tag)
 
     def named(self, portal: str) -> str:
