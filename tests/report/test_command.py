@@ -13,7 +13,7 @@ from tests.cli.conftest import company, hurried, scene
 from tests.cli.test_bad_input import is_clear
 from tests.report.report_reader import Report
 
-from b24migrate.cli.open_app import looking
+from b24migrate.cli.open_app import open_to_read
 from b24migrate.cli.session import Session
 from b24migrate.insight.forecast import compare_forecast
 
@@ -42,7 +42,7 @@ def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
     assert company.run("analyze").code == 0
     assert company.run("run").code == 0
     company.run("report", "--out", "out")
-    with looking(session_of(company)) as app:
+    with open_to_read(session_of(company)) as app:
         known = compare_forecast(app.context.store)
     found = Report(Path("out"), None)  # type: ignore[arg-type]
     shown = found.cells("table-forecast")

@@ -59,10 +59,10 @@ def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
 
 
 def _compare(session: Session, *, as_json: bool) -> None:
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.insight.forecast import compare_forecast, load_last
 
-    with looking(session) as app:
+    with open_to_read(session) as app:
         made = load_last(app.context.store)
         found: list[Compared] = compare_forecast(app.context.store)
     if made is None:

@@ -30,14 +30,14 @@ def write(
     """Write the certificate: every source ID in exactly one class, and one root hash."""
     if context.invoked_subcommand is not None:
         return
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.insight.certificate import make
     from b24migrate.monitor.logs import mask_email
 
     session: Session = context.obj
 
     def made() -> Made:
-        with looking(session, portals=True) as app:  # their names are in it
+        with open_to_read(session, portals=True) as app:  # their names are in it
             return make(app.context, out, clean=lambda text: mask_email(session.redact(text)))
 
     _print_result(session, out, made, f"Written: {out}", as_json=as_json)

@@ -46,7 +46,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare the custom fields of source and target. Nothing is changed."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine import field_map
     from b24migrate.entities import catalog
     from b24migrate.entities.names import entity_name
@@ -57,7 +57,7 @@ def diff(
     names = [entity_name(name, known) for name in entity or []]
     found: list[Compared] = []
     unread: dict[str, str] = {}
-    with looking(session, portals=True) as app:
+    with open_to_read(session, portals=True) as app:
         for one in app.catalog.entities:
             if one.custom_fields is None or one.name not in (names or app.chosen()):
                 continue
@@ -98,11 +98,11 @@ def print_diff(found: list[Compared], unread: dict[str, str]) -> None:
 @custom_fields.command("export")
 def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     """Write the field map as CSV."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine import field_map
     from b24migrate.report import csv_tables
 
-    with looking(context.obj) as app:
+    with open_to_read(context.obj) as app:
         rows = field_map.field_lines(app.context)
     csv_tables.write_csv(file, field_map.COLUMNS, rows)
     output = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
@@ -112,11 +112,11 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
 @custom_fields.command("load")
 def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     """Load an edited field map."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine import field_map
     from b24migrate.report import csv_tables
 
-    with looking(context.obj) as app:
+    with open_to_read(context.obj) as app:
         changed = field_map.load(app.context, csv_tables.read_lines(file, "custom-fields export"))
     output = json.dumps({"changed": changed})
     typer.echo(output if as_json else phrase("cli.fields.changed", count=changed))

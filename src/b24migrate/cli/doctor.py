@@ -37,7 +37,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Check portals, webhooks and store."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import print_checks, print_probe
     from b24migrate.entities.names import language_name
 
@@ -47,7 +47,7 @@ def doctor(
     if out is not None and not probe:
         raise BadConfiguration(say("cli.doctor.out"), hint=say("cli.doctor.out_fix"))
     seen: dict[str, Json] | None = None
-    with looking(session, portals=True) as app:
+    with open_to_read(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted], box=box)
         exposed = [exposed_file(path, terminal.words()) for path in app.settings.exposed_files]

@@ -35,7 +35,7 @@ def errors(
     if code:
         explain(code, as_json=as_json)
         return
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
     from b24migrate.insight.causes import chains, group_causes, list_causes
@@ -43,7 +43,7 @@ def errors(
     from b24migrate.monitor.logs import mask_email
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         name = stream_name(stream, app.context.streams) if stream else ""
         found, chained = list_causes(app.context, name), chains(app.context, name)
     if as_json:

@@ -36,7 +36,7 @@ def fidelity(
 ) -> None:
     """List what the target does not keep."""
     from b24migrate.cli.exit_codes import CLEAN, GATE
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine.doctor import wait_for_limits
     from b24migrate.entities.names import language_name
     from b24migrate.insight import fidelity as fidelities
@@ -44,7 +44,7 @@ def fidelity(
     session: Session = context.obj
     if language:
         terminal.choose(language_name(language))
-    with looking(session, portals=True) as app:
+    with open_to_read(session, portals=True) as app:
         run_context = app.context
         rules = fidelities.relevant_rules(
             run_context, wait_for_limits(run_context.clock, lambda: fidelities.ask_target(run_context)), app.chosen()

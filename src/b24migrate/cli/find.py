@@ -29,13 +29,13 @@ def find(
     as_json: AsJson = False,
 ) -> None:
     """Find records by ID, email or title."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
     from b24migrate.insight.lookup import search
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         name = stream_name(stream, app.context.streams) if stream else ""
         found = search(app.context, text, stream=name, after=after, budget_s=PATIENCE_S)
     if as_json:

@@ -20,12 +20,12 @@ def metrics(
 ) -> None:
     """Print metrics in the text format of Prometheus."""
     from b24migrate.cli.doctor import write
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.insight.status import figures
     from b24migrate.monitor.metrics import text
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         found = figures(app.context)
     written = text(lambda: found)
     if as_json:

@@ -29,8 +29,8 @@ class Current:
 
 
 @contextmanager
-def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
-    """For a look at the store, and with `portals` also at both ends."""
+def open_to_read(session: Session, *, portals: bool = False) -> Iterator[App]:
+    """To read the store, and with `portals` also both portals."""
     from b24migrate.app import open_app
 
     with open_app(session.settings(portals=portals)) as app, interruptible(app.context.interrupt.request):
@@ -38,10 +38,11 @@ def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
 
 
 @contextmanager
-def working(
+def open_to_work(
     session: Session, display: Display, *, verify_all: bool = False, **overrides: Mapping[str, Json]
 ) -> Iterator[App]:
-    """Logs every event beside the store, shows the important ones, and ends calls in progress on SIGTERM and Ctrl-C."""
+    """To work on a run: logs every event next to the store, shows the important ones, and ends calls on SIGTERM and
+    Ctrl-C."""
     from b24migrate.app import open_app
     from b24migrate.monitor.bug_file import bug_keeper
     from b24migrate.monitor.logs import log

@@ -23,11 +23,11 @@ def pause(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Pause the current run, from any terminal."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine import plan
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         run = plan.pause(app.context.store, app.context.clock, by=local_user())
     if run is None:
         raise plan.NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN)

@@ -15,12 +15,12 @@ AsJson = Annotated[bool, typer.Option("--json")]
 
 def places(context: typer.Context, as_json: AsJson = False) -> None:
     """List source IDs that are left in workflow templates."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.messages.terminal import harmless
     from b24migrate.ports import UNRESOLVED
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         rows = [row.values for row in app.context.store.rows(UNRESOLVED)]
     if as_json:
         names = {"Stream": "stream", "SourceId": "id", "Place": "place", "What": "what"}

@@ -23,7 +23,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write the report: one page to print and sign, with CSV tables."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.entities.names import language_name
     from b24migrate.report import Request, make_report
     from b24migrate.report.write import PAGE
@@ -31,7 +31,7 @@ def report(
     session: Session = context.obj
     if language:
         terminal.choose(language_name(language))
-    with looking(session, portals=True) as app:  # their names are in it, and their secrets must be known to be left out
+    with open_to_read(session, portals=True) as app:  # for their names, and to redact their secrets
         made = make_report(app, Request(out, terminal.language(), session.redact, force))
     if as_json:
         output = {"file": str(out / PAGE), "standing": made.standing, "verdict": made.verdict, "root": made.root}

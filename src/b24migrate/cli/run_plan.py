@@ -13,7 +13,7 @@ import typer
 from b24migrate import messages
 from b24migrate.cli import exit_codes
 from b24migrate.cli.fidelity import consent
-from b24migrate.cli.open_app import working
+from b24migrate.cli.open_app import open_to_work
 from b24migrate.cli.progress import Display, display
 from b24migrate.cli.session import Session
 from b24migrate.cli.tables import print_summary
@@ -47,7 +47,7 @@ def conduct(
     status: dict[str, Json] = {"run": "", "entities": {}}
     shown = display(session.redact, silent=as_json)
     try:
-        with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
+        with open_to_work(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
             app.gate.consent = consent(given=accept_fidelity, silent=as_json)
             try:
                 ended = act(app, _ticker(app, shown))

@@ -70,14 +70,14 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one record: source, saved copy and target, field by field."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import stream_name
     from b24migrate.insight.lookup import record
     from b24migrate.model.errors import BadConfiguration
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         name = stream_name(stream, app.context.streams)
         found = record(app.context, name, source_id, ask=not stored)
     if found is None:

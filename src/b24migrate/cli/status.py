@@ -36,14 +36,14 @@ def status(
 ) -> None:
     """Show the progress of every entity."""
     from b24migrate.cli.errors import follow_line
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import console, print_status
     from b24migrate.engine import plan
     from b24migrate.insight.causes import Chains, chains
     from b24migrate.insight.status import snapshot
 
     session: Session = context.obj
-    with looking(session) as app:
+    with open_to_read(session) as app:
         if watch:
             watch_run(app, session.redact, as_json=as_json)
             return
@@ -74,8 +74,8 @@ class Look(NamedTuple):
     status: Mapping[str, Json]
 
     @classmethod
-    def by(cls, looking: StatusReader) -> Look:
-        return cls(looking.overview(), looking.snapshot.to_json())
+    def by(cls, reader: StatusReader) -> Look:
+        return cls(reader.overview(), reader.snapshot.to_json())
 
     @property
     def over(self) -> bool:
@@ -113,12 +113,12 @@ def watch_run(app: App, redact: Redact, *, as_json: bool = False, sleep: Callabl
     from b24migrate.insight.status import StatusReader
 
     shown: Shown = JsonLines(redact) if as_json else Screen() if can_redraw() else Lines()
-    looking = StatusReader(app.context)
+    reader = StatusReader(app.context)
     try:
         while True:
             began_s = time.monotonic()
             try:
-                look = Look.by(looking)
+                look = Look.by(reader)
             except Transient:  # a remote store may fail once
                 sleep(EVERY_S)
                 continue

@@ -50,7 +50,7 @@ def undo(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Undo the import: delete imported records from the target."""
-    from b24migrate.cli.open_app import looking
+    from b24migrate.cli.open_app import open_to_read
     from b24migrate.entities import catalog
     from b24migrate.entities.names import entity_name
 
@@ -58,7 +58,7 @@ def undo(
     known = catalog()
     names = [entity_name(name, known) for name in entity or []]
     try:
-        with looking(session, portals=True) as app:
+        with open_to_read(session, portals=True) as app:
             code = UndoCommand(app, session.redact, as_json, out).undo(
                 names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
             )
