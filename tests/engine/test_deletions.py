@@ -17,6 +17,7 @@ from b24migrate.entities import catalog
 from b24migrate.insight import certificate
 from b24migrate.insight.status import figures
 from b24migrate.model.errors import Halted
+from b24migrate.report import Request, make_report
 from b24migrate.stores.sqlite import SqliteStore
 from b24migrate.targets.module import ImportTarget
 
@@ -152,6 +153,19 @@ def test_what_was_never_imported_and_is_deleted_is_not_imported(talk: World) -> 
     assert talk.entity("groups").verified
 
 
+def test_what_arrived_without_anybody_knowing_and_is_deleted_is_known_again(talk: World) -> None:
+    """An answer got lost: the box has the record, and the store has no link."""
+    group = group_of(talk)
+    with talk.app() as app:
+        app.context.store.take_back("groups", STREAMS["groups"].table, [str(group)])
+        app.context.store.unlink("groups", [str(group)])
+    talk.change("groups", "delete", id=group)
+    assert run(talk) == 0
+    told = sums(talk, "groups")
+    assert (told["deleted"], told["excluded"], told["import_ok"]) == (1, 0, 4)
+    assert talk.sql("SELECT 1 FROM Deletions WHERE RowKey LIKE 'unsure:%'") == []
+
+
 # ---------------------------------------------------------------- on the target
 
 
@@ -167,6 +181,15 @@ def test_access_ends_whatever_is_configured(talk: World) -> None:
     assert run(talk) == 0
     assert f"source:group_members:{group}:{user}" in talk.imported("group_members")
     assert sums(talk, "group_members")["deleted"] == 0
+
+
+def test_access_ends_also_where_somebody_changed_it(talk: World) -> None:
+    group, user = someone(talk)
+    talk.change("group_members", "delete", group=group, user=user)
+    member = talk.records("GroupMembers")[f"{group}:{user}"]["TargetId"]
+    talk.box.portal.imports.edit("group_members", member, {"ROLE": "E"})
+    assert run(talk) == 0
+    assert f"source:group_members:{group}:{user}" not in talk.imported("group_members")
 
 
 def test_what_somebody_changed_stays_and_is_listed(talk: World) -> None:
@@ -237,7 +260,7 @@ def test_a_record_of_every_stream_is_found_deleted(whole: World) -> None:
 # ---------------------------------------------------------------- what is told
 
 
-def test_metrics_and_certificate_count_them(talk: World, tmp_path: Path) -> None:
+def test_metrics_report_and_certificate_count_them(talk: World, tmp_path: Path) -> None:
     group, other = list(talk.cloud.portal.company.groups_by_id)[:2]
     talk.change("groups", "delete", id=group)
     talk.box.portal.imports.edit("groups", talk.records("Groups")[str(group)]["TargetId"], {"NAME": "Ours now"})
@@ -246,6 +269,13 @@ def test_metrics_and_certificate_count_them(talk: World, tmp_path: Path) -> None
     with talk.app() as app:
         told = {(name, labels.get("entity")): value for name, labels, value in figures(app.context)}
         made = certificate.make(app.context, tmp_path / "certificate")
+        make_report(app, Request(tmp_path / "report", "ru", str, False))
+    table = (tmp_path / "report" / "deleted.csv").read_text("utf-8-sig").splitlines()[1:]
+    assert [line.split(",")[:2] for line in table[:2]] == [["groups", str(group)], ["groups", str(other)]]
+    assert table[0].endswith("changed after its import")
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "table-deleted" in page
+    assert "остаётся в коробке" in page
     assert told["records_deleted_total", "groups"] == 2
     assert certificate.check(tmp_path / "certificate") == made
     (groups,) = [one for one in made.head.streams if one.stream == "groups"]

@@ -33,3 +33,22 @@ def test_what_the_module_imported_it_takes_back(tmp_path: Path) -> None:
         assert made.run().exit_code == 0
         assert keys(made) == before
         assert made.strays(own) == {}
+
+
+def test_what_is_deleted_at_the_source_goes_there_too(tmp_path: Path) -> None:
+    """A member at once; a group as it is configured."""
+    with everything_to_php(tmp_path) as made:
+        assert made.run("users", "groups").exit_code == 0
+        company = made.cloud.portal.company
+        first, second, *_ = company.groups_by_id.values()
+        member = next(user for user, role in first.roles.items() if role == "K" and company.is_active(user))
+        made.change("group_members", "delete", group=first.id, user=member)
+        made.change("groups", "delete", id=second.id)
+        there = keys(made)
+        assert made.run("users", "groups").exit_code == 0
+        assert keys(made)["groups"] == there["groups"]
+        gone = there["group_members"] - keys(made)["group_members"]
+        assert f"source:group_members:{first.id}:{member}" in gone
+        assert {key.split(":")[2] for key in gone} == {str(first.id), str(second.id)}
+        assert made.run("users", "groups", run={"deletions": "delete"}).exit_code == 0
+        assert keys(made)["groups"] == there["groups"] - {f"source:groups:{second.id}"}

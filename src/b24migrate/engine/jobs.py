@@ -59,6 +59,7 @@ PERFORMERS: dict[str, Performer] = {
     "learn": target_codes.read_codes,
     "complete": deferred.complete,
     "protect": removal.protect,
+    "recall": removal.recall,
     "remove": removal.remove,
     "finalize": finalize.finalize,
     "forget-findings": verify.forget_findings,

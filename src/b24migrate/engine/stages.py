@@ -127,7 +127,7 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
     ]
     sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
     left = [remove_stage(stream) for stream in entity.streams if stream.access]
-    return [*matched, *uploads, *pulled, *sent, *left]
+    return [*matched, *uploads, *pulled, *map(recall_stage, entity.streams), *sent, *left]
 
 
 def late_stages(context: RunContext, entity: Entity) -> list[Stage]:
@@ -142,6 +142,10 @@ def final_stages(context: RunContext) -> list[Stage]:
     streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
     return [*removed, Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])]
+
+
+def recall_stage(stream: Stream) -> Stage:
+    return Stage(f"recall {stream.name}", lambda context, scope: removal.seed_recall(context, scope, stream))
 
 
 def remove_stage(stream: Stream) -> Stage:

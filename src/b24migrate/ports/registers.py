@@ -64,8 +64,9 @@ CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrie
 ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
 KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
-# of records that are not at the source any more: asked for in vain (`gone:`, `doubtful:`), by stream and id; still on
-# the target (`kept:`) and why; named there by others that stay (`needed:`)
+# of records that are not at the source any more, by stream and id: asked for in vain (`gone:`, `doubtful:`); still on
+# the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link, because an
+# answer got lost (`unsure:`)
 DELETIONS = Register("Deletions", "deletion", ("Reason",), True)
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))

@@ -18,6 +18,7 @@ from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_paren
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
+from b24migrate.engine.phases.removal import UNSURE
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Refused
 from b24migrate.model.records import Job, Record, Span, children_span, order_key
@@ -237,8 +238,11 @@ def mark(context: RunContext, job: Job) -> Follow:
 
 
 def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    """One without a link may be on the target: a process was killed before it wrote down what had arrived."""
     if row_keys:
         there = context.store.links(stream.name, row_keys)
+        unsure = [RegisterRow(f"{UNSURE}:{stream.name}:{key}", {}) for key in row_keys if key not in there]
+        context.store.write(DELETIONS, unsure)
         context.store.mark_deleted(stream.table, row_keys, there=there.keys(), now=context.clock.now())
 
 

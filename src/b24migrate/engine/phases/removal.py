@@ -12,12 +12,12 @@ from b24migrate.engine.phases.inventory import count_deleted
 from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.target_codes import code_stream
 from b24migrate.messages import say
-from b24migrate.model.records import Job, Record, Span, Status, order_key
+from b24migrate.model.records import Item, Job, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.streams import Kind, SourceRecord, Stream
 from b24migrate.ports import DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
-KEPT, NEEDED = "kept", "needed"
+KEPT, NEEDED, UNSURE = "kept", "needed", "unsure"
 REASON = say("keep.needed")
 
 
@@ -55,6 +55,8 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
         if one.row_key in links and links[one.row_key].origin == "import"
     }
     answers = ask_target(context, stream, ours)
+    if stream.access:
+        answers = insist(context, stream, answers)
     kept = {ours[one.key].row_key: one for one in answers if one.status == "kept"}
     kept_rows = [RegisterRow(f"{KEPT}:{stream.name}:{key}", {"Reason": one.reason}) for key, one in kept.items()]
     context.store.write(DELETIONS, kept_rows)
@@ -74,6 +76,19 @@ def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) 
     if not asked:
         return list(kept.values())
     return [*kept.values(), *context.target.delete(context.owner[stream.name].wire, stream.name, asked, dry_run=False)]
+
+
+def insist(context: RunContext, stream: Stream, answers: Sequence[Deleted]) -> list[Deleted]:
+    """Access ends also where it was changed on the target, by a user or because another record of ours was sent: it is
+    sent as it is there now, and is then deleted as unchanged."""
+    wire = context.owner[stream.name].wire
+    changed = [one.key for one in answers if one.status == "kept" and not (one.needed or one.for_good)]
+    there = context.target.read(wire, stream.name, changed) if changed else {}
+    if not there:
+        return list(answers)
+    context.target.send(wire, stream.name, [Item.make(one.key, one.fields) for one in there.values()], run=context.run)
+    again = {one.key: one for one in context.target.delete(wire, stream.name, list(there), dry_run=False)}
+    return [again.get(one.key, one) for one in answers]
 
 
 def note_kept(context: RunContext, stream: Stream) -> None:
@@ -97,6 +112,32 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
             store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
     if row_keys:
         context.memory.links.forget()
+
+
+# ---------------------------------------------------------------- what arrived without a link
+
+
+def recall(context: RunContext, job: Job) -> Follow:
+    """Links deleted records that the target has although no answer said so."""
+    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
+    prefix = f"{UNSURE}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):
+        found = context.store.get(stream.table, [row.key.removeprefix(prefix) for row in rows]).values()
+        keys = {stream.key_of(one.row_key): one.row_key for one in found if one.status is Status.DELETED}
+        there = context.target.read(context.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
+        links = [Link(keys[one.key], one.target_id, one.digest) for one in there.values()]
+        settled = [Settled(link.source_id, Status.IMPORT_OK, link=link) for link in links]
+        context.store.settle(stream.name, stream.table, settled, now=context.clock.now())
+        after = rows[-1].key
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    context.store.erase(DELETIONS, prefix)
+    return []
+
+
+def seed_recall(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+    unsure = context.store.some_rows(DELETIONS, f"{UNSURE}:{stream.name}:", "", 1)
+    return [Job(scope, "recall", {"stream": stream.name, "after": ""})] if unsure else []
 
 
 # ---------------------------------------------------------------- what others need

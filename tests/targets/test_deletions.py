@@ -1,0 +1,74 @@
+"""Records that are deleted at the source, on a box that has nothing but its own methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.targets.everything import Move, moving
+from tests.targets.test_undo import alive
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Iterator[Move]:
+    entities = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+    with moving(tmp_path, *entities, smart_items=0, chats=0, messages=0, files=0, deals=6) as made:
+        made.world.change("crm_companies", "add", fields={"title": "Nobody names it"})
+        assert made.run().exit_code == 0
+        yield made
+
+
+def kept(made: Move) -> dict[str, str]:
+    rows = made.world.sql("SELECT RowKey, Reason FROM Deletions WHERE RowKey LIKE 'kept:%'")
+    return {str(key).removeprefix("kept:"): str(why) for key, why in rows}
+
+
+def status(made: Move, table: str, key: str) -> str:
+    return str(made.world.records(table)[key]["Status"])
+
+
+def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move) -> None:
+    world, company = sales.world, sales.world.cloud.portal.company
+    group, user = next(
+        (one, user)
+        for one in company.groups_by_id.values()
+        for user, role in one.roles.items()
+        if role == "K" and user != 1 and company.is_active(user)
+    )
+    there = world.records("GroupMembers")[f"{group.id}:{user}"]["TargetId"]
+    box_group, box_user = map(int, there.split(":"))
+    groups = world.box.portal.company.groups_by_id
+    assert box_user in groups[box_group].roles
+    world.change("group_members", "delete", group=group.id, user=user)
+    assert sales.run("users", "groups").exit_code == 0
+    assert box_user not in groups[box_group].roles
+    assert status(sales, "GroupMembers", f"{group.id}:{user}") == "DELETED"
+    assert world.stream("group_members").deleted == 1
+
+
+def test_what_others_need_stays_and_the_rest_goes(sales: Move) -> None:
+    """The box's own method would delete a company under its deals."""
+    world = sales.world
+    named = {
+        str(company)
+        for table in ("CrmDeals", "CrmContacts")
+        for row in world.table(table, "Payload")
+        for company in [json.loads(row["Payload"]).get("companyId"), *json.loads(row["Payload"]).get("companyIds", [])]
+        if company
+    }
+    companies = list(world.records("CrmCompanies"))
+    needed = next(one for one in companies if one in named)
+    free = next(one for one in companies if one not in named)
+    deal = next(iter(world.records("CrmDeals")))
+    for stream, key in (("crm_companies", needed), ("crm_companies", free), ("crm_deals", deal)):
+        world.change(stream, "delete", id=int(key))
+    world.settings["run"]["deletions"] = "delete"
+    before = alive(sales)
+    sales.run()
+    assert kept(sales) == {f"crm_companies:{needed}": "other records that stay depend on it"}
+    assert status(sales, "CrmCompanies", needed) == "IMPORT_OK"
+    assert (status(sales, "CrmCompanies", free), status(sales, "CrmDeals", deal)) == ("DELETED", "DELETED")
+    gone = before - alive(sales)
+    assert sum(gone.values()) == 2  # one company and one deal
