@@ -38,15 +38,13 @@ class Kept:
 
     def met(self, one: Staged, pass_no: int) -> Kept:
         kept = replace(self, pulled=self.pulled and one.pulled_through, passed=max(self.passed, pass_no))
-        content = replace(kept, payload=one.payload, payload_hash=one.payload_hash)
-        if self.payload_hash and one.payload_hash:
-            if self.payload_hash == one.payload_hash:
-                return kept
+        content = replace(kept, payload=one.payload, payload_hash=one.payload_hash or self.payload_hash)
+        if one.payload_hash:
+            if one.payload_hash == (self.payload_hash or self.payload.decode()):
+                failed = self.status in (Status.IMPORT_ERR, Status.ERROR_RETRY)
+                return content if failed else replace(kept, payload_hash=one.payload_hash)
             return replace(content, status=Status.NEW, attempts=0, code=None, due=None, revision=self.revision + 1)
-        if self.status is Status.IMPORT_OK:
-            return kept
-        same = one.payload == self.payload
-        return replace(kept, payload_hash=one.payload_hash or self.payload_hash) if same else content
+        return kept if self.status is Status.IMPORT_OK or one.payload == self.payload else content
 
     def is_due(self, now: datetime) -> bool:
         return self.status is Status.NEW or (

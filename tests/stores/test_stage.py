@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.stores.shelf import EVERYTHING, GROUPS, MESSAGES, at, failed, hashed, imported, retried, row, settle, stage
 
@@ -68,18 +70,51 @@ def test_without_hashes_an_imported_record_is_left_as_it_is(store: Store) -> Non
     stage(store, row(1))
     settle(store, imported(1))
     before = store.get(GROUPS, ["1"])
-    assert stage(store, row(1, "new"), hashed(1, "newer")) == Staging(same=2)
+    assert stage(store, row(1, "new")) == Staging(same=1)
     assert store.get(GROUPS, ["1"]) == before
 
 
-def test_a_hash_on_one_side_only_is_no_change_of_hash(store: Store) -> None:
-    stage(store, row(1, "old"), hashed(2, "old"))
-    settle(store, failed(1), failed(2))
-    stage(store, hashed(1, "new"), row(2, "new"))
+@pytest.mark.parametrize("outcome", [imported, failed])
+def test_a_record_of_an_earlier_version_gets_its_hash_or_is_new_again(
+    store: Store, outcome: Callable[[int], Settled]
+) -> None:
+    stage(store, row(1, "same"), row(2, "old"))
+    settle(store, outcome(1), outcome(2))
+    before = store.get(GROUPS, ["1"])["1"]
+    page = [hashed(1, "same"), hashed(2, "new")]
+    assert stage(store, *page) == Staging(changed=1, same=1)
     one, two = store.records(GROUPS, EVERYTHING, 9)
-    assert {one.status, two.status} == {Status.IMPORT_ERR}
-    assert (one.payload, two.payload) == (row(1, "new").payload, row(2, "new").payload)
-    assert (one.payload_hash, two.payload_hash) == (hashed(1, "new").payload_hash, None)
+    assert one == before._replace(payload_hash=page[0].payload_hash)
+    assert (two.status, two.revision, two.payload, two.payload_hash) == (Status.NEW, 1, *page[1][1:3])
+    assert stage(store, *page) == Staging(same=2)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_who_stages_decides_whether_another_hash_is_a_change(store: Store, large: bool) -> None:
+    old = "old" * (40_000 if large else 1)
+    stage(store, hashed(1, old, extras=b'{"a":1}'), hashed(2, old), row(3, old))
+    settle(store, imported(1), imported(2), imported(3))
+    asked: list[Staged] = []
+
+    def renew(there: Staged, now: Staged) -> Staged | None:
+        asked.append(there)
+        return now._replace(extras=b'{"b":2}') if now.row_key == "2" else None
+
+    page = [hashed(1, "new", extras=b'{"a":1}'), hashed(2, "new"), hashed(3, "new")]
+    assert store.stage(GROUPS, page, run="run-2", pass_no=2, renew=renew) == Staging(changed=1, same=2, seen=3)
+    one, two, three = store.records(GROUPS, EVERYTHING, 9)
+    assert [(there.payload, there.payload_hash, there.extras) for there in sorted(asked)] == [
+        (row(1, old).payload, hashed(1, old).payload_hash, b'{"a":1}'),
+        (row(2, old).payload, hashed(2, old).payload_hash, None),
+        (row(3, old).payload, None, None),
+    ]
+    assert {one.payload_hash, two.payload_hash, three.payload_hash} == {hashed(1, "new").payload_hash}
+    assert [(kept.status, kept.revision) for kept in (one, two, three)] == [
+        (Status.IMPORT_OK, 0),
+        (Status.NEW, 1),
+        (Status.IMPORT_OK, 0),
+    ]
+    assert (one.payload, two.payload, two.extras) == (row(1, old).payload, page[1].payload, b'{"b":2}')
 
 
 def test_extras_are_content_too(store: Store) -> None:
@@ -119,7 +154,7 @@ def test_without_hashes_extras_that_tell_more_send_an_imported_record_again(stor
         b'{"via":0,"users":["2",1],"productRows":[{"b":2,"a":1}]}',  # and of ids
         b'{"via":0,"users":[1,2]}',  # not told any more
         b'{"via":0,"users":[1,2],"refused":"now"}',
-        b'{"via":1,"users":[1],"dialog":"chat1","seen_by":7}',  # another webhook sees less
+        b'{"via":1,"productRows":[],"dialog":"chat1","seen_by":7}',  # another webhook sees less
     ],
 )
 def test_extras_that_tell_no_more_change_nothing(store: Store, after: bytes | None) -> None:
@@ -130,6 +165,12 @@ def test_extras_that_tell_no_more_change_nothing(store: Store, after: bytes | No
     page = [hashed(1, extras=after), hashed(2, extras=after), row(3, extras=after)]
     assert stage(store, *page) == Staging(same=3)
     assert store.records(GROUPS, EVERYTHING, 9) == was
+
+
+def test_who_left_a_chat_is_told_by_any_webhook(store: Store) -> None:
+    stage(store, hashed(1, extras=b'{"via":0,"users":[1,2]}'))
+    settle(store, imported(1))
+    assert stage(store, hashed(1, extras=b'{"via":1,"users":[2]}')) == Staging(changed=1)
 
 
 def test_extras_too_long_for_a_column_are_compared_as_well(store: Store) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -302,7 +302,8 @@ def digest(value: Json) -> str:
 
 def has_new_extras(extras: bytes | None, before: bytes | None) -> bool:
     """Whether the extras of a record say something that the earlier ones do not. A name that is missing now is no
-    change: the portal only did not tell it. Another webhook has other rights: only names that were missing count."""
+    change: the portal only did not tell it. Another webhook has other rights: only names that were missing count, and
+    lists of ids: who is in a chat does not depend on who asks, and who left it must not stay in."""
     if extras is None or extras == before:
         return False
     try:
@@ -311,17 +312,33 @@ def has_new_extras(extras: bytes | None, before: bytes | None) -> bool:
         return True
     now = msgspec.json.decode(extras)
     other = "via" in then and now.get("via") != then["via"]
-    return any(
-        name not in then or (not other and _in_order(value) != _in_order(then[name]))
-        for name, value in now.items()
-        if name not in _VOLATILE
-    )
+
+    def counts(name: str, value: Json) -> bool:
+        if name not in then:
+            return True
+        sure = not other or (_is_plain(value) and _is_plain(then[name]))
+        return sure and bool(in_order(value) != in_order(then[name]))
+
+    return any(counts(name, value) for name, value in now.items() if name not in _VOLATILE)
 
 
-def _in_order(value: Json) -> Json:
+def in_order(value: Json) -> Json:
     """Portals list plain values, such as ids, in any order."""
-    plain = isinstance(value, list) and not any(isinstance(one, (dict, list)) for one in value)
-    return sorted(map(str, value)) if plain else value
+    return sorted(map(str, value)) if _is_plain(value) else value
+
+
+def _is_plain(value: Json) -> bool:
+    return isinstance(value, list) and not any(isinstance(one, (dict, list)) for one in value)
+
+
+# What becomes of a staged record that is read again: as it is written, or None if it has not changed.
+Renew: TypeAlias = Callable[[Staged, Staged], Staged | None]
+
+
+def renew_by_hash(old: Staged, new: Staged) -> Staged | None:
+    """Where the hash of what was staged before has the same rules. Without one the payloads are compared."""
+    same = old.payload_hash == new.payload_hash if old.payload_hash else old.payload == new.payload
+    return None if same and not has_new_extras(new.extras, old.extras) else new
 
 
 def order_key(row_key: str) -> str:

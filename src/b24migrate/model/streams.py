@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from urllib.parse import urlsplit
 
 from b24migrate.model.records import Args, Json, Page, Row, SetAside, Table
 
@@ -278,6 +279,7 @@ class Policy(StrEnum):
 Take: TypeAlias = Callable[[SourceRecord], Json]
 Code: TypeAlias = Callable[[SourceRecord, Json, Resolve], Json]
 ABSENT: Json = object()
+EMPTIED = "emptied"  # of the extras of a changed record: names of fields that were filled before and are empty now
 UNTOLD = "untold"  # of a custom field: the method whose answer about it could not be read
 
 
@@ -345,6 +347,16 @@ class FileRef(NamedTuple):
     size: int | None = None
     url: str = ""
     place: str = ""  # what a link may need besides the id, such as the dialog it was posted in
+    version: str = ""  # where one key may have other bytes later, such as a person's photo: what tells them apart
+
+    @classmethod
+    def of_link(cls, kind: str, owner: str, url: str) -> FileRef:
+        """A picture of a record: another one has another path, while tokens in a link may differ each time."""
+        try:
+            path = urlsplit(url).path
+        except ValueError:  # no web address: downloading it will say so
+            path = url
+        return cls(kind, owner, url=url, version=path)
 
     @property
     def key(self) -> str:
@@ -391,9 +403,11 @@ class Stream:
     batch: int = 50
     batch_option: str = "batch"
     stamp: str = ""  # the payload's field with the record's time
-    hashed: bool = False  # a changed payload is imported again
-    volatile: frozenset[str] = frozenset()  # payload fields that do not count as a change
+    # A record is sent again when what is sent of its payload has changed, or with this one when anything in it has.
+    payload_counts: bool = False
+    volatile: frozenset[str] = frozenset()  # fields that do not count as a change: they move by themselves
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
+    omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
     at_last: Callable[[SourceRecord, dict[str, Json], bool], None] | None = (
         None  # a last look; whether all was resolved
@@ -413,8 +427,6 @@ class Stream:
     attached: Callable[[SourceRecord], Mapping[str, str]] = lambda seen: {
         name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()
     }
-    # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
-    peek: tuple[str, ...] = ()
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
     fetch: Fetch | None = None

@@ -113,6 +113,7 @@ def add_chat(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 def update_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     chat = chat_named(company, wish.get("id"))
+    chat.writers, chat.founder = chat.writers or list(chat.members), chat.founder or chat.owner
     for name, value in wish.get("fields", {}).items():
         setattr(chat, {"users": "members", "manager_list": "managers"}.get(name, name), value)
     company.chats_version += 1

@@ -68,6 +68,9 @@ class Chat:
     added: list[Row] = field(default_factory=list)
     edits: dict[int, Row] = field(default_factory=dict)
     extra: Row = field(default_factory=dict)
+    # Who was in it, and whose it was, when its messages were written; empty: those who are now.
+    writers: list[int] = field(default_factory=list)
+    founder: int = 0
     # Members who joined late and see only messages from such an id on.
     sees_from: dict[int, int] = field(default_factory=dict)
     pictured: bool = False

@@ -68,7 +68,7 @@ class Correspondence:
             return encode(chat.script(chat, place))
         number = chat.first_number + place
         luck = mix(self.seed * 7_919 + number)
-        authors = chat.members
+        authors = chat.writers or chat.members
         author = authors[(luck >> 20) % len(authors)]
         kind = KINDS[luck & 1023]
         text = TEXTS[(luck >> 10) % len(TEXTS)]
@@ -91,7 +91,8 @@ class Correspondence:
     def page(self, chat: Chat, places: range) -> Rows:
         """Many rows at once. Plain messages, which are most of them, are written out in this one loop, for speed."""
         rows = Rows()
-        members, crowd, started, step = chat.members, len(chat.members), chat.started, chat.step_s
+        members, started, step = chat.writers or chat.members, chat.started, chat.step_s
+        crowd = len(members)
         jitter, first, base, iso = int(step * 0.6) or 1, chat.first_number, self.seed * 7_919, self.moments.iso
         special = self._special_places(chat, places)
         for place in places:
@@ -137,9 +138,9 @@ class Correspondence:
         return chat, number - chat.first_number
 
     def _special(self, chat: Chat, place: int, luck: int, author: int, text: bytes) -> tuple[int, bytes, bytes]:
-        kind = KINDS[luck & 1023]
+        kind, members = KINDS[luck & 1023], chat.writers or chat.members
         if place == 0 and chat.kind != PRIVATE:
-            return 0, texts.CREATED_CHAT % chat.owner, _SYSTEM
+            return 0, texts.CREATED_CHAT % (chat.founder or chat.owner), _SYSTEM
         if self.bots and luck % 97 == 0:
             return self.bots[luck % len(self.bots)], text, _NONE
         if kind == EDITED:
@@ -147,9 +148,9 @@ class Correspondence:
         if kind == DELETED:
             return author, texts.DELETED, b'{"IS_DELETED":"Y"}'
         if kind == LIKED:
-            return author, text, b'{"LIKE":[%d]}' % chat.members[luck % len(chat.members)]
+            return author, text, b'{"LIKE":[%d]}' % members[luck % len(members)]
         if kind == MENTION:
-            return author, texts.MENTION % chat.members[(luck >> 9) % len(chat.members)], _NONE
+            return author, texts.MENTION % members[(luck >> 9) % len(members)], _NONE
         if kind == CHAT_LINK:
             return author, texts.CHAT_LINK % self.chats[luck % len(self.chats)].id, _NONE
         if kind == DISK_LINK and self.files:

@@ -60,7 +60,11 @@ def user_add(context: Context, params: Params) -> Result:
 
 
 def user_delete(context: Context, params: Params) -> Result:
+    """By who may exclude participants (chat-users/im-chat-user-delete.md): a manager, where nobody has set otherwise
+    (`manageUsersDelete` in imopenlines/openlines/sessions/imopenlines-session-history-get.md)."""
     chat, user = _own(context, params), whole(params.get("USER_ID"))
+    if context.caller.user not in (user, chat.owner, *chat.managers):
+        raise access_error()
     if user not in chat.members or (user == chat.owner and user != context.caller.user):
         raise RestError("WRONG_REQUEST", "You don't have access or user isn't member in chat")
     _without(context, chat, user)

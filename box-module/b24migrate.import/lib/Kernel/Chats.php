@@ -203,8 +203,8 @@ final class Chats extends Gateway
     }
 
     /**
-     * Exactly these people, silently. A list that was not sent stays as it is. Members that the box has added to a chat
-     * of its own stay too.
+     * Exactly these people, silently: who has left loses his place, and the chat goes from his list. A list that was
+     * not sent stays as it is. Whom the box itself has added to the chat of a group, or of all, stays too.
      */
     private function setMembers(array $chat, array $fields): void
     {
@@ -212,9 +212,10 @@ final class Chats extends Gateway
         $managers = array_map('intval', $fields['manager_list'] ?? []);
         $known = array_map('intval', $fields['users'] ?? array_keys($there));
         $wanted = array_unique(array_filter([...$known, ...$managers, (int)($fields['owner'] ?? 0)]));
-        $exactly = isset($fields['users']) && !in_array($chat['ENTITY_TYPE'], self::SINGLE, true);
+        $exactly = isset($fields['users']) && !in_array($chat['ENTITY_TYPE'], ['GENERAL', 'SONET_GROUP'], true);
         foreach ($exactly ? array_diff(array_keys($there), $wanted) : [] as $user) {
             RelationTable::delete((int)$there[$user]['ID']);
+            self::deleteRows('Bitrix\Im\Model\RecentTable', ['=ITEM_CID' => $chat['ID'], '=USER_ID' => $user]);
         }
         foreach ($wanted as $user) {
             $manages = in_array($user, $managers, true);

@@ -127,6 +127,14 @@ final class ChatsTest extends KernelCase
         self::assertHolds(['name' => 'Other'] + $next, $this->now('chats', $id));
     }
 
+    public function testWhoLeavesTheChatOfADealLosesHisPlace(): void
+    {
+        $about = ['entity_type' => 'CRM', 'entity_id' => 'DEAL|5'];
+        $id = $this->made('chats', $this->chat($about));
+        $this->records('chats')->update($id, $this->chat(['users' => [$this->ann]] + $about));
+        self::assertSame([$this->ann], $this->now('chats', $id)['users']);
+    }
+
     public function testTheChatOfAGroupStaysAsLongAsTheGroup(): void
     {
         $group = $this->made('groups', ['NAME' => 'Sales', 'OWNER_ID' => '1']);

@@ -17,7 +17,7 @@ from b24migrate.engine.phases.references import Whereabouts, locate
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json
-from b24migrate.model.streams import SourceRecord, Stream, Unresolved
+from b24migrate.model.streams import EMPTIED, SourceRecord, Stream, Unresolved
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 
 Lose = Callable[[str], None]
@@ -80,6 +80,10 @@ class CustomValues:
                 lose(mapped.lost)
             elif mapped.type not in self._postponed:
                 fields[mapped.target] = self._convert(mapped, value, lose)
+        for name in one.extras.get(EMPTIED, ()):
+            emptied = self.find_mapped(name)
+            if emptied is not None and not emptied.lost:
+                fields.setdefault(emptied.target, None)
 
     def put_as_read(self, one: SourceRecord, fields: dict[str, Json]) -> None:
         """Under the target's code where it has one by now, else under the source's, which it will be given."""

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from b24migrate.engine.phases.context import RunContext, child_ids
 from b24migrate.model import values
 from b24migrate.model.records import Json
-from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream
+from b24migrate.model.streams import ABSENT, EMPTIED, Field, Kind, SourceRecord, Stream
 
 Notes = TypeVar("Notes")  # what a conversion may add to: losses, unresolved IDs
 Convert: TypeAlias = Callable[[Field, SourceRecord, Json, Notes], Json]
@@ -53,6 +53,9 @@ class FieldInterpreter(Generic[Notes]):
         except values.OddValue as odd:
             raise values.OddValue(str(odd) or name) from None
         fields.update(remaining_fields(self._stream, self._named, one.payload))
+        for emptied in one.extras.get(EMPTIED, ()):
+            if emptied in self._named or is_remaining(self._stream, emptied):
+                fields.setdefault(emptied, None)
 
 
 def field_value(context: RunContext, spec: Field, one: SourceRecord) -> Json:
@@ -85,13 +88,13 @@ def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Callable[[Json], Json]]:
 
 def remaining_fields(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     """The filled fields that the stream sends unchanged; `named` have a description of their own."""
-    rest = stream.rest
-    if rest is None:
-        return
-    custom = stream.custom_prefix
-    for name, value in payload.items():
-        if name in named or name in rest.skip or not name.startswith(rest.prefixes):
-            continue
-        if value in (None, "", [], {}, False) or (custom and name.startswith(custom)):
-            continue
-        yield name, value
+    for name, value in payload.items() if stream.rest is not None else ():
+        if name not in named and is_remaining(stream, name) and value not in (None, "", [], {}, False):
+            yield name, value
+
+
+def is_remaining(stream: Stream, name: str) -> bool:
+    rest, custom = stream.rest, stream.custom_prefix
+    if rest is None or name in rest.skip or not name.startswith(rest.prefixes):
+        return False
+    return not (custom and name.startswith(custom))

@@ -355,6 +355,8 @@ def _upload(context: RunContext, one: FileJob, uploaded: KeptAtEnd[Settled]) -> 
     try:
         with context.files.open(one.ref.key) as content:
             key = files.key_of(one.ref.key)
+            if one.record.revision:  # other bytes than the target has under that key
+                key = f"{key}:{one.record.revision}"
             name = one.ref.name or one.ref.id
             target_id = context.target.put_file(key, name, size, one.sha256, content, enough=context.time_is_up)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)

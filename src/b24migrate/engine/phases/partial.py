@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext, decode_extras
-from b24migrate.engine.phases.payload import decode_columns, payload_hash
+from b24migrate.engine.phases.payload import PARTIAL_HASH, decode_payloads, is_other, payload_hash
 from b24migrate.model.errors import MigrationError
-from b24migrate.model.records import REFUSED, Json, Record, Row, Staged, digest
+from b24migrate.model.records import REFUSED, Json, Record, Row, Staged
 from b24migrate.model.streams import Stream
 from b24migrate.ports import PARTIAL, RegisterRow
-
-MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
 
 
 def count_incomplete(context: RunContext, stream: Stream) -> int:
@@ -47,7 +45,7 @@ def sort_incomplete(context: RunContext, stream: Stream, rows: Sequence[Row]) ->
     return SortedRows(
         [instead.get(row.source_id, row) for row in rows],
         {key: said for key, said in why.items() if key not in whole},
-        {key: why[key] for key, one in whole.items() if stream.hashed and is_changed(stream, untold[key], one)},
+        {key: why[key] for key, one in whole.items() if is_changed(stream, untold[key], one)},
     )
 
 
@@ -57,7 +55,11 @@ def has_more(extras: Mapping[str, Json], row: Row) -> bool:
 
 
 def is_changed(stream: Stream, row: Row, staged: Record) -> bool:
-    return staged.payload_hash != payload_hash(stream, decode_columns(stream, [row.payload]).whole[0])
+    hash_one = payload_hash(stream)
+    if hash_one is None:
+        return False
+    now = hash_one(row.source_id, decode_payloads(stream, [row.payload])[0])
+    return is_other(stream, hash_one, staged, Staged(row.source_id, row.payload, now))
 
 
 def mark_incomplete(context: RunContext, stream: Stream, why: Mapping[str, str]) -> None:
@@ -77,17 +79,9 @@ def find_completed(context: RunContext, stream: Stream, staged: Sequence[Staged]
     return [one.row_key for one in staged if one.row_key in left]
 
 
-def hash_incomplete(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str]) -> list[Staged]:
-    """So that the store takes a record which became whole for a changed one."""
-    again = frozenset(whole)
-    return [
-        one._replace(payload_hash=MARK)
-        if one.row_key in why
-        else one._replace(payload_hash=one.payload_hash or digest(one.payload.decode(errors="replace")))
-        if one.row_key in again
-        else one
-        for one in staged
-    ]
+def hash_incomplete(staged: Sequence[Staged], why: Mapping[str, str]) -> list[Staged]:
+    """So that the store takes a record which becomes whole for a changed one."""
+    return [one._replace(payload_hash=PARTIAL_HASH) if one.row_key in why else one for one in staged]
 
 
 def clear_completed(context: RunContext, stream: Stream, whole: Sequence[str]) -> None:

@@ -1,79 +1,133 @@
-"""Looking at a few fields of payloads without decoding the rest."""
+"""Payloads as they are staged: decoded, and hashed so that a change is noticed when they are read again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias
+from hashlib import sha256
+from typing import Any, TypeAlias
 
 import msgspec
 
-from b24migrate.model.records import Json, digest
-from b24migrate.model.streams import Stream
+from b24migrate.messages import plain
+from b24migrate.model.records import Json, Record, Renew, Staged, has_new_extras, in_order
+from b24migrate.model.streams import ABSENT, EMPTIED, Kind, SourceRecord, Stream
 
 Payload: TypeAlias = Mapping[str, Json]
+PayloadHash: TypeAlias = Callable[[str, Payload], str]
+
+PARTIAL_HASH = "partial"  # of a record that was read in part: the hash of the whole one differs from it
+_EMPTY: tuple[Json, ...] = (None, "", [], {}, False)
 
 
-class Columns(NamedTuple):
-    """What was seen of some payloads, by column: a million of them are looked at."""
-
-    stamps: Sequence[Json]
-    naturals: Sequence[Json]
-    shown: Sequence[Payload | None]  # what rules and files look at; None where there is nothing for them
-    whole: Sequence[Payload] = ()  # where it takes all of them
-
-
-def decode_columns(stream: Stream, payloads: Sequence[bytes]) -> Columns:
-    """Only at what staging needs, where that is little: decoding whole payloads would be most of the work."""
-    curious = stream.exclude is not None or stream.files is not None
-    if stream.hashed or stream.view or (curious and not stream.peek):
-        return _decode_whole(stream, payloads)
-    return _peeking_decoder(stream.stamp, stream.natural, stream.peek)(payloads)
-
-
-def payload_hash(stream: Stream, payload: Payload) -> str:
-    lasting = dict(payload if stream.lasting is None else stream.lasting(payload))
-    for name in stream.volatile:
-        lasting.pop(name, None)
-    return digest(lasting)
-
-
-def _decode_whole(stream: Stream, payloads: Sequence[bytes]) -> Columns:
+def decode_payloads(stream: Stream, payloads: Sequence[bytes]) -> Sequence[Payload]:
+    """Under the names of the stream's fields. Of a stream without fields it matters only that a record is there."""
+    if not stream.fields:
+        return [{}] * len(payloads)
     whole: Sequence[Payload] = list(map(_decode, payloads))
-    if stream.view:
-        whole = list(map(stream.view, whole))
-    return Columns(
-        [one.get(stream.stamp) for one in whole] if stream.stamp else _empty_column(whole),
-        [one.get(stream.natural) for one in whole] if stream.natural else _empty_column(whole),
-        [None if stream.peek and one.keys().isdisjoint(stream.peek) else one for one in whole],
-        whole,
-    )
-
-
-def _empty_column(whole: Sequence[Payload]) -> Sequence[Json]:
-    return [None] * len(whole)
+    return list(map(stream.view, whole)) if stream.view else whole
 
 
 _decode: Callable[[bytes], dict[str, Json]] = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-@lru_cache(maxsize=128)
-def _peeking_decoder(stamp: str, natural: str, peek: tuple[str, ...]) -> Callable[[Sequence[bytes]], Columns]:
-    """A decoder that skips every other field. A field that is absent and one that is null are the same to it."""
-    wanted = filter(None, dict.fromkeys((stamp, natural, *peek)))
-    slots = {name: f"f{place}" for place, name in enumerate(wanted)}
-    names = {slot: name for name, slot in slots.items()}
-    shape = msgspec.defstruct("Few", [(slot, Any, None) for slot in names], rename=names.get, gc=False)
-    decode = msgspec.json.Decoder(shape).decode
-    column: dict[str, Callable[[Any], Json]] = {name: attrgetter(slot) for name, slot in slots.items()}
-    column[""] = lambda _: None
-    nothing = (None,) * len(peek)
+def payload_hash(stream: Stream) -> PayloadHash | None:
+    """What tells a changed payload: that of another hash is sent again. None: nothing of it is sent."""
+    if not stream.fields:
+        return None
+    return _hash_payload(stream) if stream.payload_counts else _hash_sent(stream)
 
-    def glance(payloads: Sequence[bytes]) -> Columns:
-        found = list(map(decode, payloads))
-        peeked = zip(*(map(column[name], found) for name in peek), strict=True) if peek else [nothing] * len(found)
-        shown = [None if values == nothing else dict(zip(peek, values, strict=True)) for values in peeked]
-        return Columns(list(map(column[stamp], found)), list(map(column[natural], found)), shown)
 
-    return glance
+# As `digest` does, for millions of records.
+_encode = msgspec.json.Encoder(order="sorted", enc_hook=plain).encode
+
+
+def _hash_payload(stream: Stream) -> PayloadHash:
+    lasting, volatile = stream.lasting, tuple(stream.volatile)
+
+    def hash_one(_: str, payload: Payload) -> str:
+        counted = dict(payload if lasting is None else lasting(payload))
+        for name in volatile:
+            counted.pop(name, None)
+        return sha256(_encode(counted)).hexdigest()
+
+    return hash_one
+
+
+def _hash_sent(stream: Stream) -> PayloadHash:
+    """What of the payload is sent, as the source has it. What other methods told is compared by itself."""
+    wanted = [
+        (spec.name, spec.take, spec.kind is Kind.REFS)
+        for spec in stream.fields
+        if not spec.beside and spec.name not in stream.volatile
+    ]
+    named = frozenset(spec.name for spec in stream.fields)
+    prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
+
+    def sent_values(one: SourceRecord) -> dict[str, Json]:
+        sent: dict[str, Json] = {}
+        for name, take, several in wanted:
+            value = one.payload.get(name, ABSENT) if take is None else take(one)
+            if value is not ABSENT:
+                sent[name] = in_order(value) if several else value
+        if prefixes:
+            others = (name for name in one.payload if name not in named and name.startswith(prefixes))
+            sent.update((name, one.payload[name]) for name in others)
+        if stream.files is not None:
+            versions = {ref.key: ref.version for ref in stream.files(one) if ref.version}
+            sent |= {"": versions} if versions else {}
+        return sent
+
+    def hash_one(row_key: str, payload: Payload) -> str:
+        try:
+            counted: Payload = sent_values(SourceRecord(row_key, payload, {}))
+        except Exception:  # noqa: BLE001 (an odd value: sending it will say so)
+            counted = payload
+        return sha256(_encode(counted)).hexdigest()
+
+    return hash_one
+
+
+# ---------------------------------------------------------------- read again
+
+
+def renew(stream: Stream) -> Renew:
+    """How a store finds out whether a record that it has is another now, with what it must say of its former self."""
+    hash_one = payload_hash(stream)
+
+    def renew_one(old: Staged, new: Staged) -> Staged | None:
+        if not is_other(stream, hash_one, old, new) and not has_new_extras(new.extras, old.extras):
+            return None
+        return _with_emptied(stream, old, new)
+
+    return renew_one
+
+
+def is_other(stream: Stream, hash_one: PayloadHash | None, old: Staged | Record, new: Staged) -> bool:
+    """A record of an earlier version has no hash, or one by other rules: that of its payload by ours decides."""
+    if old.payload_hash == new.payload_hash:
+        return False
+    if hash_one is None or PARTIAL_HASH in (old.payload_hash, new.payload_hash):
+        return True
+    try:
+        (payload,) = decode_payloads(stream, [old.payload])
+        return hash_one(old.row_key, payload) != new.payload_hash
+    except Exception:  # noqa: BLE001 (what was staged makes no sense)
+        return old.payload != new.payload
+
+
+def _with_emptied(stream: Stream, old: Staged, new: Staged) -> Staged:
+    """With the names of fields that were filled and are empty now: of some fields only filled ones are sent."""
+    try:
+        before, now = decode_payloads(stream, [old.payload, new.payload])
+        named = _extras(old).get(EMPTIED, ())
+    except Exception:  # noqa: BLE001 (what was staged makes no sense)
+        return new
+    filled = {*named, *(name for name, value in before.items() if value not in _EMPTY)}
+    emptied = {name for name in filled if (stream.omits_empty or name in now) and now.get(name) in _EMPTY}
+    if not emptied:
+        return new
+    return new._replace(extras=msgspec.json.encode({**_extras(new), EMPTIED: sorted(emptied)}, enc_hook=plain))
+
+
+def _extras(one: Staged) -> Mapping[str, Json]:
+    return msgspec.json.decode(one.extras) if one.extras else {}

@@ -112,7 +112,7 @@ class Sender:
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
         composer = Composer(self._context, self._stream, final=self._final)
-        whole = self._complete(composer, [composer.compose_item(record) for record in records])
+        whole = self._complete(composer, self._compose(composer, records))
         if self.goes_on_at is not None:
             return False
         ready, settled = [], []
@@ -127,6 +127,19 @@ class Sender:
         ready = [one for one in ready if parent_id(one.record.row_key) not in held]
         deferred.mark_incomplete(self._context, self._stream, ready)
         return bool([*settled, *self._send_in_turn(self._calls(ready))])
+
+    def _compose(self, composer: Composer, records: Sequence[Record]) -> list[ComposedRecord]:
+        """A changed record goes at once with what else the second pass would write, if all of it is on the target."""
+        if not composer.postpones or not any(record.revision and record.target_id for record in records):
+            return [composer.compose_item(record) for record in records]
+        second = Composer(self._context, self._stream, late=True, final=self._final)
+        found = [composer.compose_item(record) for record in records]
+        for place, first in enumerate(found):
+            if first.record.revision and first.record.target_id:
+                one = second.compose_item(first.record)
+                if not (one.problem or one.waits_for or one.brings or one.lacks) and one.losses == first.losses:
+                    found[place] = one
+        return found
 
     def _complete(self, composer: Composer, composed: Sequence[ComposedRecord]) -> list[ComposedRecord]:
         """Those that name a record which came to the source after its stream was read, or a file whose turn comes only

@@ -14,7 +14,7 @@ import msgspec
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import RunContext, decode_extras
-from b24migrate.engine.phases.payload import Columns, decode_columns, payload_hash
+from b24migrate.engine.phases.payload import Payload, decode_payloads, payload_hash, renew
 from b24migrate.messages import plain, say
 from b24migrate.model import values
 from b24migrate.model.events import Extracted
@@ -27,9 +27,11 @@ from b24migrate.model.records import (
     SetAside,
     Staged,
     Status,
+    digest,
     order_key,
 )
 from b24migrate.model.streams import (
+    FileRef,
     SourceRecord,
     Stream,
 )
@@ -80,9 +82,9 @@ def stage(
         incomplete = {**why, **outdated}
         whole = partial.find_completed(context, stream, staged, incomplete)
         partial.mark_incomplete(context, stream, incomplete)
-        if why or whole:
-            staged = partial.hash_incomplete(staged, why, whole)
-        context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no)
+        if why:
+            staged = partial.hash_incomplete(staged, why)
+        context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no, renew=renew(stream))
         partial.clear_completed(context, stream, whole)
     write_set_aside(context, [*aside, *excluded])
     return len(staged)
@@ -135,30 +137,33 @@ def examine_batch(
     context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
 ) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
-    looked = decode_columns(stream, [payload for _, payload, _ in rows])
+    payloads = decode_payloads(stream, [payload for _, payload, _ in rows])
     shown = [
-        SourceRecord(row.source_id, payload, row.extras or {})
-        for row, payload in zip(rows, looked.shown, strict=True)
-        if payload is not None
+        SourceRecord(row.source_id, payload, row.extras or {}) for row, payload in zip(rows, payloads, strict=True)
     ]
     why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
     for staged_before in context.store.known(stream.table, list(why)) if why else ():
         del why[staged_before]  # before there was such a rule: each id is in one class
     find_files(context, stream, [one for one in shown if one.id not in why])
-    staged = make_staged(stream, rows, looked, context.options.timezone, pulled)
+    staged = make_staged(stream, rows, payloads, context.options.timezone, pulled)
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
     return [one for one in staged if one.row_key not in why] if why else staged, excluded
 
 
-def make_staged(stream: Stream, rows: Sequence[Row], looked: Columns, timezone: ZoneInfo, pulled: bool) -> list[Staged]:
+def make_staged(
+    stream: Stream, rows: Sequence[Row], decoded: Sequence[Payload], timezone: ZoneInfo, pulled: bool
+) -> list[Staged]:
     """By column, because a million records go through it."""
     ids, payloads, extras = zip(*rows, strict=True)
-    hashes = [payload_hash(stream, one) for one in looked.whole] if stream.hashed else repeat(None)
-    times = zip(*parse_stamps(looked.stamps, timezone), strict=True)
+    hash_one = payload_hash(stream)
+    hashes = map(hash_one, ids, decoded) if hash_one else repeat(None)
+    stamps = [one.get(stream.stamp) for one in decoded] if stream.stamp else [None] * len(ids)
+    times = zip(*parse_stamps(stamps, timezone), strict=True)
     beside = (
         [msgspec.json.encode(one, enc_hook=plain) if one else None for one in extras] if any(extras) else repeat(None)
     )
-    names = [str(one).strip().lower() if one else None for one in looked.naturals]
+    naturals = (one.get(stream.natural) for one in decoded) if stream.natural else repeat(None, len(ids))
+    names = [str(one).strip().lower() if one else None for one in naturals]
     columns = zip(ids, payloads, hashes, *times, beside, repeat(pulled), names)
     return list(map(Staged._make, columns))
 
@@ -188,22 +193,34 @@ def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> 
 
 
 def find_files(context: RunContext, stream: Stream, looked: Sequence[SourceRecord]) -> None:
-    """Files are recorded once, with the first record that names them."""
+    """Files are recorded once, with the first record that names them; again where their bytes are others now."""
     if stream.files is None:
         return
     entity = context.owner[stream.name].name
     by = {"entity": entity, "stream": stream.name}
-    found = {ref.key: {**ref._asdict(), **by} for one in looked for ref in stream.files(one)}
+    found = {ref.key: ref for one in looked for ref in stream.files(one)}
     if not found:
         return
     table = context.streams["files"].table
     known = context.store.known(table, list(found))
+    failed = _find_failed_files(context, known)
+    hashes = {key: digest(ref.version) for key, ref in found.items() if ref.version and key not in failed}
     staged = [
-        Staged(key, msgspec.json.encode(found[key]))
-        for key in sorted((found.keys() - known) | _find_failed_files(context, known))
+        Staged(key, msgspec.json.encode({**found[key]._asdict(), **by}), hashes.get(key))
+        for key in sorted((found.keys() - known) | failed | hashes.keys())
     ]
     if staged:
-        context.store.stage(table, staged, run=context.run, pass_no=0)
+        context.store.stage(table, staged, run=context.run, pass_no=0, renew=_renew_file)
+
+
+def _renew_file(old: Staged, new: Staged) -> Staged | None:
+    """Its row has no hash when it was fetched, or staged by an earlier version."""
+    try:
+        said = msgspec.json.decode(old.payload, type=dict[str, Any])
+        before = digest(FileRef.of_link(said["kind"], said["id"], said["url"]).version)
+    except (msgspec.DecodeError, KeyError):  # damaged
+        return new
+    return None if before == new.payload_hash else new
 
 
 def _find_failed_files(context: RunContext, known: Collection[str]) -> set[str]:

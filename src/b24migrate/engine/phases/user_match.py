@@ -21,7 +21,7 @@ def match(context: RunContext, job: Job) -> Follow:
         return []
     records, candidates = _find_candidates(context, stream, pending)
     loaded = context.store.links(stream.name, [record.row_key for record in records])
-    _settle(context, stream, [loaded[one.row_key] for one in records if is_linked_by_hand(loaded.get(one.row_key))])
+    _settle(context, stream, [loaded[one.row_key] for one in records if is_linked(loaded.get(one.row_key))])
     if context.options.link_existing_users:
         rest = [one for one in candidates if one.row_key not in loaded]
         _settle(context, stream, _match_candidates(context, stream, rest))
@@ -39,8 +39,9 @@ def find_linked(context: RunContext, stream: Stream, records: Sequence[Record]) 
     return found | {link.source_id for link in matched}
 
 
-def is_linked_by_hand(link: Link | None) -> bool:
-    return link is not None and link.origin == "loaded"
+def is_linked(link: Link | None) -> bool:
+    """By hand, or by an earlier run: whatever changed at the source, the target's user keeps his own values."""
+    return link is not None and link.origin != "import"
 
 
 def _find_candidates(context: RunContext, stream: Stream, pending: list[Record]) -> tuple[list[Record], list[Record]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from b24migrate.entities.chats import rest_import, rest_rules
 from b24migrate.messages import say
@@ -84,19 +85,23 @@ def complete_chat(box: Box, known: Known, item: Item) -> None:
 
 
 def give_chat_away(box: Box, known: Known, fields: Args) -> None:
-    """Managers first: only the owner names them, and who has given the chat away is none any more."""
+    """Managers first: only the owner names them, and who has given the chat away is none any more. The webhook's owner
+    stays a manager: others cannot exclude whoever leaves later (permission `manageUsersDelete`,
+    api-reference/chats/chat-users/im-chat-user-delete.md)."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
     if str(about.get("owner")) != box.owner:
         return
     named = values.ids(about.get("manager_list") or [])
-    for user in (one for one in fields.get("manager_list") or () if str(one) not in named):
-        try:
-            box.call("im.chat.setManager", {"CHAT_ID": known.target_id, "USER_ID": user})
-        except Permanent:
-            continue  # in no document: a box may not have it
     owner = fields.get("owner")
-    if owner and str(owner) != box.owner:
+    leaves = bool(owner) and str(owner) != box.owner
+    wanted = [*map(str, fields.get("manager_list") or ()), *([box.owner] if leaves else [])]
+    gone = [user for user in named if user not in wanted] if fields.get("manager_list") is not None else []
+    new = [user for user in wanted if user not in named]
+    for user, manages in (*((user, "N") for user in gone), *((user, "Y") for user in new)):
+        with suppress(Permanent):  # in no document: a box may not have it
+            box.call("im.chat.setManager", {"CHAT_ID": known.target_id, "USER_ID": user, "IS_MANAGER": manages})
+    if leaves:
         box.call("im.chat.setOwner", {"CHAT_ID": known.target_id, "USER_ID": owner})
 
 
@@ -128,8 +133,9 @@ def chat_picture(trace: Json) -> Json:
 
 
 def update_chat(box: Box, known: Known, item: Item) -> None:
-    """The description cannot be changed any more. Of a chat under import the end changes the rest: what the box says of
-    a change would be the newest message, and none may come before it."""
+    """The description cannot be changed any more, nor by others than the owner who owns and manages the chat. Whoever
+    left loses his place; if the box refuses that, the record fails. Of a chat under import the end changes the rest:
+    what the box says of a change would be the newest message, and none may come before it."""
     if rest_import.is_under_way(box, known.target_id):
         return
     chat = {"CHAT_ID": known.target_id}
@@ -144,7 +150,18 @@ def update_chat(box: Box, known: Known, item: Item) -> None:
     new = [user for user in item.fields.get("users") or () if str(user) not in there]
     if new:
         box.call("im.chat.user.add", {**chat, "USERS": new, "HIDE_HISTORY": "N"})
+    for user in gone_users(box, item, there):
+        box.call("im.chat.user.delete", {**chat, "USER_ID": user})
     complete_chat(box, known, item)
+
+
+def gone_users(box: Box, item: Item, there: Sequence[str]) -> list[str]:
+    """Nobody where the source does not tell who is in the chat."""
+    if item.fields.get("users") is None:
+        return []
+    listed = (*item.fields["users"], *(item.fields.get("manager_list") or ()), item.fields.get("owner"), box.owner)
+    stay = {str(user) for user in listed if user}
+    return [user for user in there if user not in stay]
 
 
 def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -153,10 +170,22 @@ def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     about = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one}"}) for one in ids])
     users = box.questions([Command("im.chat.user.list", {"CHAT_ID": one}) for one in ids])
     return {
-        key: {**values.decode_columns(TOLD, said), "type": chat_kind(said), "users": values.ids(mine or [])}
+        key: {
+            **values.decode_columns(TOLD, said),
+            "type": chat_kind(said),
+            "users": values.ids(mine or []),
+            "manager_list": source_managers(box, wanted[key], said),
+        }
         for key, said, mine in zip(wanted, about, users, strict=True)
         if said
     }
+
+
+def source_managers(box: Box, known: Known, about: Args) -> list[str]:
+    """Without the webhook's owner, who stays a manager, unless he is one in the source too."""
+    named = (known.trace.get("manager_list") if isinstance(known.trace, Mapping) else None) or ()
+    ours = box.owner in map(str, named)
+    return [user for user in values.ids(about.get("manager_list") or []) if ours or user != box.owner]
 
 
 def chat_kind(about: Args) -> str:

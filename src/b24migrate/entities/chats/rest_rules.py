@@ -17,6 +17,7 @@ IMPORTED = say("reason.rest_chat_imported")
 NOISE = say("reason.rest_chat_noise")
 FINISHED = say("reason.rest_chat_finished")
 DESCRIBED = say("reason.rest_chat_described")
+LATER = say("reason.rest_chat_later")
 SEVERAL = say("reason.rest_chat_files")
 MESSAGES = "chat_messages"
 KINDS = ("chat", "open")
@@ -56,6 +57,7 @@ def chat_rules(box: Box) -> Sequence[Rule]:
             lambda draft: not draft.get("name"),
         ),
         said,
+        *map(set_once, ("description", "owner", "manager_list")),
         Rule("chats", "date_create", LOST, TODAY),
         Rule("chats", "color", LOST, say("reason.rest_chat_colour"), running=lambda: has_colour),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
@@ -68,6 +70,11 @@ def chat_rules(box: Box) -> Sequence[Rule]:
             for name in ("entity_type", "entity_id")
         ),
     ]
+
+
+def set_once(name: str) -> Rule:
+    """It differs only if it changes later."""
+    return Rule("chats", name, APPROXIMATED, LATER, running=lambda: partial(is_filled, name))
 
 
 def is_present(name: str, draft: Draft) -> bool:

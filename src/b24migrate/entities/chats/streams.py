@@ -52,7 +52,7 @@ CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_co
 def avatar(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("avatar")
     if is_link(url):
-        yield FileRef("chat", seen.id, url=str(url))
+        yield FileRef.of_link("chat", seen.id, str(url))
 
 
 def is_thread(seen: SourceRecord) -> bool:
@@ -165,7 +165,6 @@ chats = Stream(
     files=avatar,
     exclude=lambda seen: skip_rule(seen.payload),
     unsure=UNKNOWN_KIND,
-    peek=("avatar", "entity_type", "message_type", "type"),
     fetch=refetch_chats,
     unprovable=True,  # `im.dialog.get` answers ACCESS_ERROR for both
     mentions=(
@@ -214,7 +213,7 @@ chat_messages = Stream(
         Field("reactions", Kind.AS_IS, take=reactions),
     ),
     stamp="date",
-    hashed=True,
+    payload_counts=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     files=attached_files,
     fetch=refetch_messages,

@@ -66,8 +66,12 @@ from b24migrate.model.streams import (
 )
 from b24migrate.model.values import flag
 
-# what moves by itself, without anybody changing the record
-VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
+# What moves by itself, without anybody changing the record: the last activity, and marks that the portal computes
+# (api-reference/crm/universal/crm-item-get.md).
+VOLATILE = frozenset(
+    {"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"}
+    | {"isReturnCustomer", "isRepeatedApproach", "isNew"}
+)
 UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
 
@@ -207,7 +211,7 @@ def item_stream(
         read=(fallback, Listing("crm.item.list", by_id("id", "filter"), items=("items",), id="id", **items(number))),
         fields=fields,
         stamp="createdTime",
-        hashed=True,
+        payload_counts=True,
         volatile=VOLATILE,
         lasting=drop_tokens,
         view=modern_names,
@@ -334,7 +338,7 @@ crm_spitems = Stream(
         ),
     ),
     stamp="createdTime",
-    hashed=True,
+    payload_counts=True,
     volatile=VOLATILE,
     lasting=drop_tokens,
     files=files_of,

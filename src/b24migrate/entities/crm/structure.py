@@ -72,7 +72,6 @@ crm_types = Stream(
     ),
     natural="entityTypeId",
     by_natural=True,
-    hashed=True,
     adopted=lambda _: True,
     fetch=refetch_types,
 )
@@ -140,7 +139,6 @@ crm_categories = Stream(
         *wholes("sort"),
         *flags("isDefault"),
     ),
-    hashed=True,
     adopted=lambda _: True,
     fetch=refetch_pipelines,
 )
@@ -181,7 +179,6 @@ crm_stages = Stream(
         Field("COLOR", take=shade),
     ),
     code="STATUS_ID",
-    hashed=True,
     adopted=lambda _: True,
     fetch=fetch_one_by_one("crm.status.list", one_status, id_field="ENTITY_ID:STATUS_ID"),
 )

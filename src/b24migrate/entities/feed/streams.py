@@ -270,7 +270,7 @@ feed_posts = Stream(
         Field("IMPORTANT_DATE_END", Kind.TIME, take=important_until, beyond=True),
     ),
     stamp="DATE_PUBLISH",
-    hashed=True,
+    payload_counts=True,
     volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"}),
     files=refs_of,
     fetch=refetch,
@@ -529,7 +529,6 @@ feed_comments = Stream(
         Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
     ),
     stamp="date",
-    hashed=True,
     files=files_of_comment,
     title=("text",),
 )

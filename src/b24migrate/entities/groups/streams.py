@@ -148,7 +148,7 @@ def take_detail(name: str) -> Take:
 def image(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("IMAGE")
     if is_link(url):
-        yield FileRef("group", seen.id, url=str(url))
+        yield FileRef.of_link("group", seen.id, str(url))
 
 
 groups = Stream(
@@ -171,8 +171,9 @@ groups = Stream(
         Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
     ),
     stamp="DATE_CREATE",
+    # Any activity in a group moves it (api-reference/sonet-group/sonet-group-get.md).
+    volatile=frozenset({"DATE_ACTIVITY"}),
     files=image,
-    peek=("IMAGE",),
     fetch=fetch_one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
     # Its pages below have words in their path; one with another id in it stays as it was.
     mentions=(Mention(r"/workgroups/group/(\d+)(?=(?:/[a-z_]+)*/?(?:[^\w/?&#-]|$))", link=True),),

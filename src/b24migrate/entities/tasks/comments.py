@@ -184,7 +184,7 @@ task_comments = Stream(
         Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
     ),
     stamp="date",
-    hashed=True,
+    payload_counts=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     lasting=what_counts,
     view=view_comment,

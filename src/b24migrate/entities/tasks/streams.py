@@ -237,7 +237,7 @@ tasks = Stream(
         Field("ufTaskWebdavFiles", Kind.FILES, take=file_keys),
     ),
     stamp="createdDate",
-    hashed=True,
+    payload_counts=True,
     volatile=VOLATILE,
     view=camel,
     files=refs_of,
@@ -320,7 +320,7 @@ task_checklists = Stream(
         ),
         Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
     ),
-    hashed=True,
+    payload_counts=True,
     lasting=drop_changing_names,
     files=files_of_item,
 )

@@ -43,7 +43,7 @@ DIALOG = r"/online/\?IM_DIALOG=(\d+)(?![\w&])"
 def photo(seen: SourceRecord) -> Iterable[FileRef]:
     url = seen.payload.get("PERSONAL_PHOTO")
     if is_link(url):
-        yield FileRef("user", seen.id, url=str(url))
+        yield FileRef.of_link("user", seen.id, str(url))
 
 
 departments = Stream(
@@ -57,6 +57,7 @@ departments = Stream(
         *wholes("SORT"),
         Field("UF_HEAD", Kind.REF, to="users", late=True),
     ),
+    omits_empty=True,
     fetch=fetch_one_by_one("department.get", lambda source_id: {"ID": source_id}),
     adopted=lambda seen: not seen.payload.get("PARENT"),  # the root
     mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
@@ -75,6 +76,7 @@ users = Stream(
         Field("PERSONAL_PHOTO", Kind.FILE, take=lambda seen: [ref.key for ref in photo(seen)]),
     ),
     rest=Rest(("PERSONAL_", "WORK_", "UF_")),
+    omits_empty=True,
     custom_prefix=("UF_USR_",),
     late_custom=frozenset({"employee"}),
     stamp="DATE_REGISTER",
@@ -84,7 +86,6 @@ users = Stream(
     emails=lambda seen: [str(seen.payload.get("EMAIL") or "")],
     required=("NAME", "EMAIL"),
     files=photo,
-    peek=("PERSONAL_PHOTO",),
     fetch=fetch_one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),
     mentions=(Mention(r"\[USER=(\d+)"), Mention(PAGE, link=True), Mention(DIALOG, link=True)),
 )

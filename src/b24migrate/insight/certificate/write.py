@@ -224,15 +224,15 @@ def is_verified(known: Known, link: Link) -> bool:
 
 
 def content_hash(record: Record) -> str:
-    """The payload's hash where one is kept, the digest of a file's bytes, else that of the payload as it was staged."""
-    if record.payload_hash:
+    """The digest of a file's bytes, the payload's hash where one is kept, else that of the payload as it was staged."""
+    if record.payload_hash and b'"location"' not in record.payload:
         return record.payload_hash
     try:
         payload = msgspec.json.decode(record.payload)
     except msgspec.DecodeError:  # a damaged row is what it is
         payload = None
     digest = payload.get("sha256") if isinstance(payload, dict) and "location" in payload else None
-    return str(digest) if digest else hashlib.sha256(record.payload).hexdigest()
+    return str(digest) if digest else record.payload_hash or hashlib.sha256(record.payload).hexdigest()
 
 
 def clean_text(text: str, clean: Callable[[str], str]) -> str:

@@ -36,6 +36,7 @@ _OURS = ("PartitionKey", "RowKey", "Timestamp", "Key")
 # Without what a record consists of.
 SMALL = (*_OURS, "Shape", "Content", "Blobs", *(name for name in COLUMNS if name not in (*_CONTENT, "RowKey")))
 WITH_EXTRAS = (*SMALL, "Extras")
+WHOLE = (*WITH_EXTRAS, "Payload")
 KEYS_ONLY = _OURS
 
 
@@ -133,6 +134,12 @@ def extras_of(found: Mapping[str, Any], expected: bytes | None, overflow: Overfl
         return _content(found, "Extras", {})
     name = found["Extras"]
     return expected if expected is not None and content_name(expected) == name else overflow.get(name)
+
+
+def payload_of(found: Mapping[str, Any], overflow: Overflow) -> bytes:
+    if "Payload" in (found.get("Blobs") or "").split(","):
+        return overflow.get(found["Payload"])
+    return _content(found, "Payload", {}) or b""
 
 
 def rows_of(found: Iterable[Mapping[str, Any]], contents: Mapping[str, bytes]) -> list[dict[str, Json]]:

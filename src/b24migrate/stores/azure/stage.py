@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from b24migrate.model.records import (
     MIGRATION_VERSION,
     Json,
+    Renew,
     Staged,
     Staging,
     Status,
@@ -16,9 +17,19 @@ from b24migrate.model.records import (
     deleted_counter,
     has_new_extras,
     order_key,
+    renew_by_hash,
 )
 from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
-from b24migrate.stores.azure.rows import WITH_EXTRAS, content_digest, entity_of, extras_of, face_of, value_of
+from b24migrate.stores.azure.rows import (
+    WHOLE,
+    WITH_EXTRAS,
+    content_digest,
+    entity_of,
+    extras_of,
+    face_of,
+    payload_of,
+    value_of,
+)
 from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_mark
 from b24migrate.stores.azure.transactions import create, merge, replace
 
@@ -29,12 +40,16 @@ _KEPT_WITH_STATUS = (
 )
 
 
+_FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
+
+
 class _Visit(NamedTuple):
     """One page on its way into one table."""
 
     table: Table
     run: str
     pass_no: int
+    renew: Renew
 
     @property
     def counter(self) -> str:
@@ -44,25 +59,44 @@ class _Visit(NamedTuple):
 class StagingRoom(ChangingRoom):
     familiar: set[Table]  # where records were met again: there it is better to look first
 
-    def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
-        visit = _Visit(table, run, pass_no)
+    def stage(
+        self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int, renew: Renew = renew_by_hash
+    ) -> Staging:
+        visit = _Visit(table, run, pass_no, renew)
         total = Staging()
         for part in without_repeats(records, _ROW_KEY):  # pages may overlap
-            known: Mapping[str, Any] = {}
-            if table in self.familiar:
-                known = self.finder.find(table, list(map(_ROW_KEY, part)), WITH_EXTRAS)
+            known: Mapping[str, Any] = self._look(table, part) if table in self.familiar else {}
             for done in self._change(
-                table, part, _ROW_KEY, lambda one, old: self._plan(visit, one, old), known, columns=WITH_EXTRAS
+                table, part, _ROW_KEY, lambda one, old: self._plan(visit, one, old), known, columns=WHOLE
             ):
                 total = Staging(*(a + b for a, b in zip(total, done.note, strict=True)))
         (self.familiar.add if total.added < len(records) else self.familiar.discard)(table)
         return total
 
+    def _look(self, table: Table, part: Sequence[Staged]) -> Mapping[str, Any]:
+        """What is there. The payload only of those that may have changed: they are few."""
+        known = self.finder.find(table, list(map(_ROW_KEY, part)), WITH_EXTRAS)
+        doubtful = [one.row_key for one in part if one.row_key in known and self._may_differ(one, known[one.row_key])]
+        return {**known, **self.finder.find(table, doubtful, WHOLE)} if doubtful else known
+
+    def _may_differ(self, record: Staged, old: Any) -> bool:
+        if not record.payload_hash:
+            return False
+        return old.get("PayloadHash") != record.payload_hash or self._tells_more(record, old)
+
+    def _tells_more(self, record: Staged, old: Any) -> bool:
+        return has_new_extras(record.extras, extras_of(old, record.extras, self.blobs))
+
     def _plan(self, visit: _Visit, record: Staged, old: Any) -> Plan[Staged]:
         if old is None:
             return _new(visit, record)
-        more = has_new_extras(record.extras, extras_of(old, record.extras, self.blobs))
-        return _met_again(visit, record, old, more=more)
+        if not record.payload_hash:
+            return _met_unhashed(visit, record, old, more=self._tells_more(record, old))
+        extras = extras_of(old, record.extras, self.blobs)
+        if not self._may_differ(record, old):
+            return _met_again(visit, record, old, None, extras)
+        staged = Staged(record.row_key, payload_of(old, self.blobs), old.get("PayloadHash"), extras=extras)
+        return _met_again(visit, record, old, visit.renew(staged, record), extras)
 
 
 def _new(visit: _Visit, record: Staged) -> Plan[Staged]:
@@ -77,7 +111,31 @@ def _new(visit: _Visit, record: Staged) -> Plan[Staged]:
     return Plan(record, create(made), tally, added(record.row_key, record.natural), large, Staging(added=1, seen=1))
 
 
-def _met_again(visit: _Visit, record: Staged, old: Any, *, more: bool) -> Plan[Staged]:
+class _Change(NamedTuple):
+    """What is to be written of a record that is there: all of it, or only its hash."""
+
+    content: Staged | None = None
+    anew: bool = False
+    payload_hash: str | None = None
+
+
+def _met_again(visit: _Visit, record: Staged, old: Any, other: Staged | None, extras: bytes | None) -> Plan[Staged]:
+    if other is not None:
+        return _changed(visit, record, old, _Change(other, anew=True))
+    if face_of(old).status in _FAILED and old["Content"] != content_digest(record.payload, extras):
+        return _changed(visit, record, old, _Change(record._replace(extras=extras)))  # what came may be right
+    rehashed = record.payload_hash if old.get("PayloadHash") != record.payload_hash else None
+    return _changed(visit, record, old, _Change(payload_hash=rehashed))
+
+
+def _met_unhashed(visit: _Visit, record: Staged, old: Any, *, more: bool) -> Plan[Staged]:
+    if face_of(old).status == Status.IMPORT_OK:
+        return _changed(visit, record, old, _Change(record, anew=True) if more else _Change())
+    differs = old["Content"] != content_digest(record.payload, record.extras)
+    return _changed(visit, record, old, _Change(record if differs else None))
+
+
+def _changed(visit: _Visit, record: Staged, old: Any, change: _Change) -> Plan[Staged]:
     before = face_of(old)
     pulled = before.pulled and record.pulled_through
     passed = value_of(old, "Pass")
@@ -88,30 +146,27 @@ def _met_again(visit: _Visit, record: Staged, old: Any, *, more: bool) -> Plan[S
     if returned:
         status = Status.NEW if status == Status.DELETED else status
         tally.count(deleted_counter(visit.table), -1)
-    comparable = bool(old.get("PayloadHash") and record.payload_hash)
-    if comparable or status == Status.IMPORT_OK:
-        anew = differs = rewritten = more or (comparable and old["PayloadHash"] != record.payload_hash)
-    else:
-        anew = False
-        differs = old["Content"] != content_digest(record.payload, record.extras)
-        rewritten = differs or bool(record.payload_hash)
-    note = Staging(changed=int(differs), same=int(not differs), seen=int(seen))
+    content, anew, payload_hash = change
+    note = Staging(changed=int(content is not None), same=int(content is None), seen=int(seen))
     after = Face(Status.NEW, pulled) if anew else before._replace(pulled=pulled, status=status)
-    if rewritten:
+    if content is not None:
         kept = _KEPT if anew else (*_KEPT, *_KEPT_WITH_STATUS)
-        columns = {name: value_of(old, name) for name in kept} | _content(visit, record) | marks
+        columns = {name: value_of(old, name) for name in kept} | _content(visit, content) | marks
+        columns["PayloadHash"] = content.payload_hash or value_of(old, "PayloadHash")
         columns["Status"] = after.status
         if anew:
             columns["Revision"] = value_of(old, "Revision") + 1
         made, large = entity_of(visit.table, columns)
-        moved = record.natural is not None and record.natural != old.get("NaturalKey")
-        keys = added(record.row_key, record.natural) if moved else NOTHING
+        moved = content.natural is not None and content.natural != old.get("NaturalKey")
+        keys = added(content.row_key, content.natural) if moved else NOTHING
         return Plan(record, replace(made, old.metadata["etag"]), tally.enter(after), keys, large, note)
-    if not seen and pulled == before.pulled and not returned:
+    if not seen and pulled == before.pulled and payload_hash is None and not returned:
         return Plan(record, note=note)
     made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], **marks}
     if returned:
         made |= {"DeletedUtc": "", "Status": str(status)}
+    if payload_hash is not None:
+        made["PayloadHash"] = payload_hash
     return Plan(record, merge(made, old.metadata["etag"]), tally.enter(after), note=note)
 
 

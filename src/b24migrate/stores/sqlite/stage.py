@@ -9,7 +9,17 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from b24migrate.model.records import Staged, Staging, Status, Table, deleted_counter, has_new_extras, order_keys
+from b24migrate.model.records import (
+    Renew,
+    Staged,
+    Staging,
+    Status,
+    Table,
+    deleted_counter,
+    has_new_extras,
+    order_keys,
+    renew_by_hash,
+)
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.sql import SIZES, Tally, chunks, marks, sql
@@ -33,14 +43,15 @@ _SOMETIMES = (
 _BYTES = frozenset({"Payload", "Extras"})
 _PAYLOAD = _ALWAYS.index("Payload")
 _ROW_KEY, _PULLED = itemgetter(0), itemgetter(7)
+_FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass, DeletedUtc,
-    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END, CAST(Extras AS BLOB)
+    CASE WHEN ? OR Status IN ('IMPORT_ERR', 'ERROR_RETRY') THEN CAST(Payload AS BLOB) END, CAST(Extras AS BLOB)
 FROM "{table}" WHERE rowid <= ? AND Ord IN ({marks})
 """
 _REPLACE = """
-UPDATE "{table}" SET Payload = CAST(? AS TEXT), PayloadHash = ?, SourceOriginal = ?, SourceUtc = ?,
-    OriginalOffsetMin = ?, Extras = CAST(? AS TEXT), NaturalKey = ?, RunId = ? {also}
+UPDATE "{table}" SET Payload = CAST(? AS TEXT), PayloadHash = coalesce(?, PayloadHash), SourceOriginal = ?,
+    SourceUtc = ?, OriginalOffsetMin = ?, Extras = CAST(? AS TEXT), NaturalKey = ?, RunId = ? {also}
 WHERE Ord = ?
 """
 _ANEW = """
@@ -50,6 +61,8 @@ LastErrorMessage = NULL, RetryAfterUtc = NULL
 _RETURN = """
 UPDATE "{table}" SET DeletedUtc = NULL, Status = CASE Status WHEN 'DELETED' THEN 'NEW' ELSE Status END WHERE Ord = ?
 """
+_PAYLOADS = 'SELECT Ord, CAST(Payload AS BLOB) FROM "{table}" WHERE Ord IN ({marks})'
+_REHASH = 'UPDATE "{table}" SET PayloadHash = ? WHERE Ord = ?'
 _TOUCH = 'UPDATE "{table}" SET PulledThrough = ?, Pass = ? WHERE Ord = ?'
 
 
@@ -72,6 +85,7 @@ class _Visit(NamedTuple):
     table: Table
     run: str
     pass_no: int
+    renew: Renew
 
 
 class _Page(NamedTuple):
@@ -102,27 +116,30 @@ class _Page(NamedTuple):
 class StagingRoom:
     database: Database
 
-    def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
+    def stage(
+        self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int, renew: Renew = renew_by_hash
+    ) -> Staging:
         total = Staging()
         for part in _without_repeats(records):
-            total = _sum(total, self._stage(table, part, run, pass_no))
+            page = _Page.of(part)
+            with self.database.writing() as connection:
+                total = _sum(total, _write(_Visit(connection, table, run, pass_no, renew), page))
         return total
 
-    def _stage(self, table: Table, records: Sequence[Staged], run: str, pass_no: int) -> Staging:
-        page = _Page.of(records)
-        tally = Tally(table.name)
-        with self.database.writing() as connection:
-            visit = _Visit(connection, table, run, pass_no)
-            (last,) = connection.execute(sql(_LAST, table)).fetchone()
-            added = _insert(visit, page)
-            if added == len(records):  # the usual case: a page nobody has seen
-                tally.add(Status.NEW, added, sum(map(_PULLED, records)))
-                done = Staging(added=added, seen=added)
-            else:
-                done = _meet_again(visit, page, _known(visit, page, last), tally)
-            tally.write(connection)
-            add_counters(connection, {f"seen:{table.name}:{pass_no}": done.seen})
-        return done
+
+def _write(visit: _Visit, page: _Page) -> Staging:
+    connection, table, records = visit.connection, visit.table, page.records
+    tally = Tally(table.name)
+    (last,) = connection.execute(sql(_LAST, table)).fetchone()
+    added = _insert(visit, page)
+    if added == len(records):  # the usual case: a page nobody has seen
+        tally.add(Status.NEW, added, sum(map(_PULLED, records)))
+        done = Staging(added=added, seen=added)
+    else:
+        done = _meet_again(visit, page, _known(visit, page, last), tally)
+    tally.write(connection)
+    add_counters(connection, {f"seen:{table.name}:{visit.pass_no}": done.seen})
+    return done
 
 
 def _insert(visit: _Visit, page: _Page) -> int:
@@ -167,31 +184,55 @@ def _known(visit: _Visit, page: _Page, last: int) -> dict[str, _Known]:
     return found
 
 
+def _find_changes(visit: _Visit, page: _Page, known: dict[str, _Known]) -> dict[str, Staged | None]:
+    """Those that may be others than the ones that are there: as they are to be written, or None if only the hash is
+    another. Few are, so only of these the payload is read."""
+    doubtful = {
+        key: record
+        for key, record in zip(page.keys, page.records, strict=True)
+        if record.payload_hash
+        and (old := known.get(key))
+        and (old.payload_hash != record.payload_hash or has_new_extras(record.extras, old.extras))
+    }
+    changes: dict[str, Staged | None] = {}
+    for chunk in chunks(list(doubtful)):
+        query = sql(_PAYLOADS, visit.table, marks=marks(len(chunk)))
+        for key, payload in visit.connection.execute(query, chunk):
+            record, old = doubtful[key], known[key]
+            staged = Staged(record.row_key, payload, old.payload_hash, extras=old.extras)
+            changes[key] = visit.renew(staged, record)
+    return changes
+
+
 def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tally) -> Staging:
-    connection, table, run, pass_no = visit
-    anew, replaced, touched, returned = [], [], [], []
-    changed = seen = 0
+    connection, table, run, pass_no, _ = visit
+    anew, replaced, rehashed, touched, returned = [], [], [], [], []
+    seen = 0
+    changes = _find_changes(visit, page, known)
     for key, record in zip(page.keys, page.records, strict=True):
         old = known.get(key)
         if old is None:
             tally.add(Status.NEW, 1, record.pulled_through)
             continue
-        content = (*record[1:7], record.natural, run, key)
         status, pulled = old.status, old.pulled and record.pulled_through
         if old.deleted:
             returned.append((key,))
             status = Status.NEW if status == Status.DELETED else status
-        comparable = old.payload_hash and record.payload_hash
-        if comparable or status == Status.IMPORT_OK:
-            other = comparable and old.payload_hash != record.payload_hash
-            if other or has_new_extras(record.extras, old.extras):
-                anew.append(content)
+        if record.payload_hash:
+            other = changes.get(key)
+            if other is not None:
+                anew.append(_content(other, run, key))
                 status = Status.NEW
-        else:
-            differs = (old.payload, old.extras) != (record.payload, record.extras)
-            if differs or record.payload_hash:
-                replaced.append(content)
-            changed += differs
+            elif status in _FAILED and old.payload != record.payload:  # what came may be right
+                replaced.append(_content(record._replace(extras=old.extras or record.extras), run, key))
+            elif old.payload_hash != record.payload_hash:
+                rehashed.append((record.payload_hash, key))
+        elif status == Status.IMPORT_OK:
+            if has_new_extras(record.extras, old.extras):
+                anew.append(_content(record, run, key))
+                status = Status.NEW
+        elif (old.payload, old.extras) != (record.payload, record.extras):
+            replaced.append(_content(record, run, key))
         seen += old.pass_no < pass_no
         if pulled != old.pulled or old.pass_no < pass_no:
             touched.append((pulled, max(pass_no, old.pass_no), key))
@@ -200,9 +241,14 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
     add_counters(connection, {deleted_counter(table): -len(returned)})
     connection.executemany(sql(_REPLACE, table, also=_ANEW), anew)
     connection.executemany(sql(_REPLACE, table, also=""), replaced)
+    connection.executemany(sql(_REHASH, table), rehashed)
     connection.executemany(sql(_TOUCH, table), touched)
-    added, changed = len(page.records) - len(known), changed + len(anew)
+    added, changed = len(page.records) - len(known), len(anew) + len(replaced)
     return Staging(added, changed, len(known) - changed, seen + added)
+
+
+def _content(record: Staged, run: str, key: str) -> tuple[Any, ...]:
+    return (*record[1:7], record.natural, run, key)
 
 
 def _without_repeats(records: Sequence[Staged]) -> list[Sequence[Staged]]:

@@ -18,7 +18,6 @@ processes = Stream(
         *times("STARTED", "MODIFIED"),
     ),
     stamp="STARTED",
-    hashed=True,
 )
 
 ENTITIES = (Entity(name="processes", wire="workflows", scopes=("bizproc",), streams=(processes,)),)
