@@ -143,7 +143,7 @@ def change_by_rest(made: World, company: Company, chosen: Mapping[str, str]) -> 
     made.change("group_members", group=group.id, user=group.owner, fields={"ROLE": "K"})
     made.change("group_members", group=group.id, user=chosen["owner"], fields={"ROLE": "A"})
     members = [user for user in company.chats[int(chosen["chat"])].members if str(user) != chosen["left"]]
-    made.change("chats", id=chosen["chat"], fields={"users": members, "name": NEW_NAME})
+    made.change("chats", id=chosen["chat"], fields={"users": members, "name": NEW_NAME, "description": NEW_NAME})
 
 
 def on_box(move: Move, table: str, row_key: str) -> int:
@@ -174,3 +174,10 @@ def test_the_box_without_the_module_is_left_alone_where_nothing_changed(by_rest:
     assert move.run(phases=GET_AND_SET).exit_code == 0
     methods = move.world.box.portal.stats.methods
     assert [name for name in methods if name.endswith((".update", ".add", ".delete", ".create"))] == []
+
+
+def test_what_such_a_box_cannot_change_is_foreseen(by_rest: tuple[Move, dict[str, str]]) -> None:
+    move, _ = by_rest
+    assert move.run(phases=("verify",)).exit_code == 0
+    assert move.unforeseen == []
+    assert move.foreseen()["chats", "description"] == 1

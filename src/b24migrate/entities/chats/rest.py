@@ -8,10 +8,11 @@ from contextlib import suppress
 from b24migrate.entities.chats import rest_import, rest_rules
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
-from b24migrate.model.records import Args, Item, Json
+from b24migrate.model.records import Args, Item, Json, in_order
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, user_names
+from b24migrate.targets.rest.journal import set_mark
 from b24migrate.targets.rest.values import Column, columns
 from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one_by_one
 
@@ -153,6 +154,16 @@ def update_chat(box: Box, known: Known, item: Item) -> None:
     for user in gone_users(box, item, there):
         box.call("im.chat.user.delete", {**chat, "USER_ID": user})
     complete_chat(box, known, item)
+    mark_unchanged(box, known, item)
+
+
+def mark_unchanged(box: Box, known: Known, item: Item) -> None:
+    """Marks what the box did not change, for the fidelity list."""
+    there = read_chats(box, {item.key: known._replace(trace=chat_trace(item))}).get(item.key, {})
+    for name in rest_rules.SET_ONCE:
+        wanted = item.fields.get(name)
+        same = wanted is None or in_order(wanted or "") == in_order(there.get(name) or "")
+        set_mark(box, rest_rules.UNCHANGED, name, item.key, value=not same)
 
 
 def gone_users(box: Box, item: Item, there: Sequence[str]) -> list[str]:

@@ -21,6 +21,8 @@ LATER = say("reason.rest_chat_later")
 SEVERAL = say("reason.rest_chat_files")
 MESSAGES = "chat_messages"
 KINDS = ("chat", "open")
+SET_ONCE = ("description", "owner", "manager_list")
+UNCHANGED = "unchanged"  # what such a field of a chat is marked with, when the box did not take a later change
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
 
@@ -31,6 +33,9 @@ def has_colour(draft: Draft) -> bool:
 
 def chat_rules(box: Box) -> Sequence[Rule]:
     imports = rest_import.rights(box).granted
+
+    def is_unchanged(name: str, draft: Draft) -> bool:
+        return is_marked(box, UNCHANGED, name, str(draft.get(KEY)))
 
     def without_us(draft: Draft) -> bool:
         return not any(map(box.is_owner, draft.get("users") or ()))
@@ -57,7 +62,7 @@ def chat_rules(box: Box) -> Sequence[Rule]:
             lambda draft: not draft.get("name"),
         ),
         said,
-        *map(set_once, ("description", "owner", "manager_list")),
+        *(Rule("chats", name, APPROXIMATED, LATER, partial(is_unchanged, name)) for name in SET_ONCE),
         Rule("chats", "date_create", LOST, TODAY),
         Rule("chats", "color", LOST, say("reason.rest_chat_colour"), running=lambda: has_colour),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
@@ -70,11 +75,6 @@ def chat_rules(box: Box) -> Sequence[Rule]:
             for name in ("entity_type", "entity_id")
         ),
     ]
-
-
-def set_once(name: str) -> Rule:
-    """It differs only if it changes later."""
-    return Rule("chats", name, APPROXIMATED, LATER, running=lambda: partial(is_filled, name))
 
 
 def is_present(name: str, draft: Draft) -> bool:
