@@ -1,12 +1,12 @@
-// Start, pause, resume, retry: each is asked for once more, done, and its result told.
-import { Refusal, ask, command } from "./asking.js";
-import { confirmed } from "./dialog.js";
+// Start, pause, resume, retry: asks for confirmation, sends the request, shows the result.
+import { Refusal, get, post } from "./api.js";
+import { confirm } from "./dialog.js";
 import { h, show } from "./dom.js";
-import { wish } from "./fidelity.js";
+import { acceptFields } from "./fidelity.js";
 import { time } from "./format.js";
-import { sign } from "./signs.js";
+import { icon } from "./icons.js";
 import { sentence } from "./texts.js";
-import { named, say } from "./words.js";
+import { hasMessage, nameOf, say } from "./messages.js";
 
 const PATIENCE_MS = 3_000;
 
@@ -32,12 +32,12 @@ const BODIES = {
 /** Asks, does it, and tells the result in `place`. True when it was done, false when it was refused, null when not asked for. `about.code` narrows a retry to one cause;
  * `about.entities` is what a run may be narrowed to. */
 export async function act(name, place, { code = "", entities = [] } = {}) {
-  const about = { code, entities, kept: name === "run" ? await whatIsKept() : null };
-  const data = await confirmed(question(name, about));
+  const about = { code, entities, kept: name === "run" ? await loadFidelity() : null };
+  const data = await confirm(question(name, about));
   if (data === null) return null;
   tell(place, "wait", "dots", say("action.working"));
   try {
-    const reply = await command(`/${name}`, BODIES[name](data, about));
+    const reply = await post(`/${name}`, BODIES[name](data, about));
     tell(place, "good", "check", reply.message || say(`action.${name}.done`));
     return true;
   } catch (trouble) {
@@ -48,17 +48,17 @@ export async function act(name, place, { code = "", entities = [] } = {}) {
 }
 
 /** Null where nobody tells soon: then the gate asks. */
-const whatIsKept = () => ask("/fidelity", {}, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
+const loadFidelity = () => get("/fidelity", {}, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
 
 function question(name, about) {
   const lines = [say(about.code ? "action.retry.what_code" : `action.${name}.what`, about)];
-  const fields = name === "run" ? [...wishes(about.entities), ...wish(about.kept)] : [];
+  const fields = name === "run" ? [...runOptions(about.entities), ...acceptFields(about.kept)] : [];
   return { title: say(`action.${name}.question`), lines, go: say(`action.${name}.go`), fields };
 }
 
-function wishes(entities) {
+function runOptions(entities) {
   const boxes = entities.map((entity) => h("label", { class: "tick" },
-    h("input", { type: "checkbox", name: "entity", value: entity, checked: true }), named("entity", entity)));
+    h("input", { type: "checkbox", name: "entity", value: entity, checked: true }), nameOf("entity", entity)));
   return [
     h("details", {}, h("summary", {}, say("action.run.choose")),
       h("fieldset", {}, h("legend", { class: "unseen" }, say("action.run.entities")), h("div", { class: "ticks" }, boxes))),
@@ -69,7 +69,23 @@ function wishes(entities) {
 
 export function tell(place, tone, mark, message, hint = "") {
   place.dataset.tone = tone;
-  show(place, h("div", { class: "said" }, sign(mark), h("div", {},
+  show(place, h("div", { class: "said" }, icon(mark), h("div", {},
     h("p", {}, sentence(message), " ", h("span", { class: "hint" }, time(new Date().toISOString(), { brief: true }))),
     hint ? h("p", { class: "fix" }, sentence(hint)) : null)));
+}
+
+// ---------------------------------------------------------------- the last action, also one that was started on another page
+
+const ENDINGS = { 0: ["good", "check", "well"], 3: ["wait", "pause", "held"], 4: ["bad", "stop", "stopped"], 5: ["warn", "look", "findings"] };
+const RUNNING = ["busy", "play", "under_way"];
+
+/** One line, and why it ended where there is more to say. */
+export function showLastAction(place, action) {
+  const [tone, mark, how] = action.exit_code === null ? RUNNING : (ENDINGS[action.exit_code] ?? ["bad", "cross", "failed"]);
+  const what = hasMessage(`last.what.${action.what}`) ? say(`last.what.${action.what}`) : action.what;
+  place.dataset.tone = tone;
+  show(place, h("div", { class: "said" }, icon(mark), h("div", {},
+    h("p", {}, say(`last.${how}`, { what }), " ", h("span", { class: "hint" }, time(action.at, { brief: true }))),
+    action.message ? h("p", { class: "why" }, sentence(action.message)) : null,
+    action.hint ? h("p", { class: "fix" }, sentence(action.hint)) : null)));
 }

@@ -1,9 +1,9 @@
 // The forecast as bars: how long each entity takes, in which parts, between which ends, and what limits it.
-import { limitedBy, timeRange } from "./analysis-words.js";
+import { limitedBy, timeRange } from "./analysis-format.js";
 import { h, svg } from "./dom.js";
 import { duration, number, signedPercent } from "./format.js";
 import { sentence } from "./texts.js";
-import { known, named, say } from "./words.js";
+import { hasMessage, nameOf, say } from "./messages.js";
 
 const PARTS = { // what is shown as one: the times it is made of
   fields: ["fields_s"], read: ["get_s"], files: ["fetch_s", "upload_s"], import: ["set_s", "late_s"], verify: ["verify_s"],
@@ -34,7 +34,7 @@ const spent = (one) => Object.keys(PARTS).reduce((sum, part) => sum + lasts(one,
 function row(one, longest) {
   const [why, method] = limitedBy(one);
   return h("tr", { role: "row", "data-entity": one.entity },
-    h("th", { scope: "row", role: "rowheader" }, named("entity", one.entity)),
+    h("th", { scope: "row", role: "rowheader" }, nameOf("entity", one.entity)),
     cell("bar", bar(one, longest), "bar-cell"),
     cell("time", duration(spent(one)), "number"),
     cell("range", timeRange(one.low_s, one.high_s), "number"),
@@ -60,7 +60,7 @@ export function whatIfs(forecast) {
   if (!forecast.what_ifs.length) return null;
   return h("section", { class: "card" }, h("h2", {}, say("analysis.what_ifs")), h("ul", { class: "what-ifs" },
     forecast.what_ifs.map((one) => h("li", {}, h("span", { class: "what-if-time" }, duration(one.total_s)),
-      h("span", {}, known(`analysis.what_if.${one.name}`) ? say(`analysis.what_if.${one.name}`) : one.name),
+      h("span", {}, hasMessage(`analysis.what_if.${one.name}`) ? say(`analysis.what_if.${one.name}`) : one.name),
       one.note ? h("span", { class: "hint" }, sentence(one.note)) : null))));
 }
 
@@ -71,13 +71,13 @@ export function forecastWas(compared) {
   const rows = compared.filter((one) => one !== whole);
   return h("section", { class: "card", id: "compared" }, h("h2", {}, say("analysis.compared")),
     whole ? [
-      h("p", { class: "what-if-time" }, nearness(whole.error)),
+      h("p", { class: "what-if-time" }, errorClass(whole.error)),
       h("p", { class: "lead" }, say("analysis.compared_whole", { foretold: duration(whole.foretold_s), took: duration(whole.took_s) })),
     ] : h("p", { class: "lead" }, say("analysis.compared_not_yet")),
     rows.length ? h("details", {}, h("summary", {}, say("analysis.compared_parts", { count: number(rows.length) })), comparedTable(rows)) : null);
 }
 
-function nearness(error) {
+function errorClass(error) {
   if (Math.abs(error) < 0.005) return say("analysis.error_none");
   const number = say("percent", { number: Math.max(1, Math.round(Math.abs(error) * 100)) });
   return say(error > 0 ? "analysis.error_long" : "analysis.error_short", { number });
@@ -88,7 +88,7 @@ function comparedTable(rows) {
   return h("table", { class: "cards", role: "table" }, h("caption", { class: "unseen" }, say("analysis.compared")),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name, at) => h("th", { scope: "col", role: "columnheader", class: at > 1 ? "number" : null }, say(`analysis.column.${name}`))))),
     h("tbody", { role: "rowgroup" }, rows.map((one) => h("tr", { role: "row" },
-      h("th", { scope: "row", role: "rowheader" }, one.entity ? named("entity", one.entity) : say("analysis.everything")),
-      cell("phase", named("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
+      h("th", { scope: "row", role: "rowheader" }, one.entity ? nameOf("entity", one.entity) : say("analysis.everything")),
+      cell("phase", nameOf("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
       cell("took", duration(one.took_s), "number"), cell("error", signedPercent(one.error), "number")))));
 }

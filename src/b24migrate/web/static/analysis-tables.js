@@ -1,28 +1,28 @@
 // What the analysis counted: records, files, custom fields, and what a call costs.
-import { counted, ranged } from "./analysis-words.js";
+import { counted, ranged } from "./analysis-format.js";
 import { h, svg } from "./dom.js";
 import { bytes, decimal, number, percent } from "./format.js";
 import { brief } from "./texts.js";
-import { named, say } from "./words.js";
+import { nameOf, say } from "./messages.js";
 
 const SHOWN = 15;
 const WIDE = ["method", "fill", "label"]; // wants a line of its own on a phone
 
 export const streamsPart = (streams) => part("streams", ["stream", "records", "range", "sampled", "method"],
-  streams.map((one) => [named("stream", one.stream), counted(one.records), ranged(one.records), number(one.sampled), h("code", {}, brief(one.method, 60))]), [1, 2, 3]);
+  streams.map((one) => [nameOf("stream", one.stream), counted(one.records), ranged(one.records), number(one.sampled), h("code", {}, brief(one.method, 60))]), [1, 2, 3]);
 
 export const filesPart = (files) => part("files", ["entity", "files", "size", "size_range", "unknown_sizes"],
-  files.map((one) => [named("entity", one.entity), counted(one.files), bytes(one.bytes.value), ranged(one.bytes, bytes), number(one.unknown_sizes)]), [1, 2, 3, 4]);
+  files.map((one) => [nameOf("entity", one.entity), counted(one.files), bytes(one.bytes.value), ranged(one.bytes, bytes), number(one.unknown_sizes)]), [1, 2, 3, 4]);
 
 export const largeFilesPart = (files) => part("large_files", ["name", "size", "entity"],
-  (files ?? []).map((one) => [brief(one.name || one.key, 120), bytes(one.bytes), named("entity", one.entity)]), [1]);
+  (files ?? []).map((one) => [brief(one.name || one.key, 120), bytes(one.bytes), nameOf("entity", one.entity)]), [1]);
 
 export const methodsPart = (methods) => part("methods", ["method", "seconds", "calls", "measured_on"],
   methods.map((one) => [h("code", {}, brief(one.method, 60)), one.measured_on ? decimal(one.seconds, 3) : say("analysis.unmeasured"), number(one.calls), number(one.measured_on)]), [1, 2, 3]);
 
 export const fieldsPart = (fields) => part("fields", ["field", "label", "entity", "type", "fill"],
   [...fields].sort((one, other) => other.filled / (other.of || 1) - one.filled / (one.of || 1))
-    .map((one) => [h("code", {}, brief(one.code, 60)), brief(one.label, 80), named("entity", one.entity), brief(one.type, 30), fill(one)]), []);
+    .map((one) => [h("code", {}, brief(one.code, 60)), brief(one.label, 80), nameOf("entity", one.entity), brief(one.type, 30), fill(one)]), []);
 
 function fill(one) {
   const share = one.of ? one.filled / one.of : 0;

@@ -1,30 +1,30 @@
 // The last analysis: the forecast first, then what it rests on, what is there, and what stays behind.
 import "./shell.js";
 import { act } from "./actions.js";
-import { ask } from "./asking.js";
+import { get } from "./api.js";
 import { forecastPart, forecastWas, whatIfs } from "./analysis-forecast.js";
 import { fieldsPart, filesPart, largeFilesPart, methodsPart, streamsPart } from "./analysis-tables.js";
 import { h, show } from "./dom.js";
 import { duration, number, percent, time } from "./format.js";
-import { poll } from "./polling.js";
-import { sign } from "./signs.js";
+import { poll } from "./poll.js";
+import { icon } from "./icons.js";
 import { sentence } from "./texts.js";
-import { counted } from "./analysis-words.js";
-import { named, say } from "./words.js";
+import { counted } from "./analysis-format.js";
+import { nameOf, say } from "./messages.js";
 
 const EVERY_MS = 5_000;
 const place = (id) => document.getElementById(id);
 let shownAt = null;
 
 async function look() {
-  const said = await ask("/analysis");
+  const said = await get("/analysis");
   place("analyze").disabled = said.running;
   place("analyze").textContent = say(said.running ? "analysis.running" : "analysis.now");
   const now = `${said.survey?.at} ${said.running} ${said.compared.length}`;
   if (now === shownAt) return;
   shownAt = now;
   show(place("analysis"), said.survey ? whole(said.survey, said.compared)
-    : h("section", { class: "card empty" }, sign("look"), h("p", {}, say("analysis.none"))));
+    : h("section", { class: "card empty" }, icon("look"), h("p", {}, say("analysis.none"))));
 }
 
 function whole(survey, compared) {
@@ -46,15 +46,15 @@ function whole(survey, compared) {
 
 function behind(survey) {
   const lines = [
-    ...survey.impossible.map((one) => [counted(one.count), named("stream", one.stream), one.reason]),
+    ...survey.impossible.map((one) => [counted(one.count), nameOf("stream", one.stream), one.reason]),
     ...(survey.unread_people ? [[counted(survey.unread_people), say("analysis.unread"), ""]] : []),
   ];
-  const notes = [...Object.entries(survey.skipped).map(([entity, why]) => `${named("entity", entity)}: ${why}`), ...new Set(survey.warnings)];
+  const notes = [...Object.entries(survey.skipped).map(([entity, why]) => `${nameOf("entity", entity)}: ${why}`), ...new Set(survey.warnings)];
   if (!lines.length && !notes.length) return null;
   return h("section", { class: "card" }, h("h2", {}, say("analysis.behind")),
     lines.length ? h("ul", { class: "losses" }, lines.map(([count, what, why]) => h("li", {}, h("span", { class: "group-count number" }, count),
       h("div", {}, h("strong", {}, what), why ? h("p", {}, sentence(why)) : null)))) : null,
-    notes.length ? h("ul", { class: "notes" }, notes.map((note) => h("li", {}, sign("bang", "warn"), " ", sentence(note)))) : null);
+    notes.length ? h("ul", { class: "notes" }, notes.map((note) => h("li", {}, icon("bang", "warn"), " ", sentence(note)))) : null);
 }
 
 function people(survey) {

@@ -1,16 +1,16 @@
 // The API's own description, made readable.
 import "./shell.js";
-import { ask } from "./asking.js";
+import { get } from "./api.js";
 import { h, show } from "./dom.js";
 import { sentence } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const VERBS = ["get", "post", "put", "patch", "delete"];
 const place = document.getElementById("api");
 
 async function look() {
   try {
-    const document_ = await ask("/openapi.json");
+    const document_ = await get("/openapi.json");
     const ways = Object.entries(document_.paths).flatMap(([path, item]) => VERBS.filter((verb) => item[verb]).map((verb) => [verb, path, item[verb]]));
     place.lang = "en"; // the description is for programmers, and speaks as they do
     show(place, document_.info?.description ? h("p", {}, sentence(document_.info.description)) : null, ways.map((way) => operation(document_, ...way)));
@@ -44,9 +44,9 @@ const part = (title, text, about = "") => h("div", {}, h("h3", {}, title), about
 
 const body = (holder) => holder.content?.["application/json"]?.schema;
 
-const named = (schema) => schema.$ref?.split("/").at(-1);
+const schemaName = (schema) => schema.$ref?.split("/").at(-1);
 
-const typeName = (schema) => named(schema) ?? schema.type ?? (schema.anyOf ?? []).map(typeName).join(" | ");
+const typeName = (schema) => schemaName(schema) ?? schema.type ?? (schema.anyOf ?? []).map(typeName).join(" | ");
 
 /** The shape as an example of itself, a few levels deep. */
 function schemaText(whole, schema) {
@@ -54,7 +54,7 @@ function schemaText(whole, schema) {
 }
 
 function shape(whole, schema, depth) {
-  const name = named(schema);
+  const name = schemaName(schema);
   const real = name ? (whole.components?.schemas?.[name] ?? {}) : schema;
   if (depth > 5) return name ?? "…";
   if (real.anyOf) return shape(whole, real.anyOf[0], depth);

@@ -2,7 +2,7 @@
 import { h, show, svg } from "./dom.js";
 import { clock, duration, number, rate, time, zone } from "./format.js";
 import { stretches, ticks } from "./pace.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const HEIGHT = 260;
 const EDGE = { left: 52, right: 14, top: 12, bottom: 44 };
@@ -41,7 +41,7 @@ export class Chart {
       return;
     }
     show(this.#legend, legend());
-    show(this.#place, picture(found, Math.max(280, this.#place.clientWidth)));
+    show(this.#place, drawChart(found, Math.max(280, this.#place.clientWidth)));
     show(this.#table, rows(stretches(this.#points, ROWS)));
   }
 }
@@ -53,7 +53,7 @@ function legend() {
   return [...SERIES, "waited"].map((name) => h("span", {}, sample(name), say(`chart.${name}`)));
 }
 
-function picture(found, width) {
+function drawChart(found, width) {
   const [from, to] = [found[0].from, found.at(-1).to];
   const marks = ticks(Math.max(...found.flatMap((one) => SERIES.map((name) => one[name]))));
   const inner = { width: width - EDGE.left - EDGE.right, height: HEIGHT - EDGE.top - EDGE.bottom };

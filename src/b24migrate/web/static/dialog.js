@@ -1,11 +1,11 @@
-// One question before something happens. The browser keeps the focus inside, and gives it back.
+// Asks for confirmation. The browser keeps the focus in the dialog and returns it afterwards.
 import { h } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 let count = 0;
 
 /** Resolves to the form's data when it is confirmed, to null when it is not. */
-export function confirmed({ title, lines, go, fields = [] }) {
+export function confirm({ title, lines, go, fields = [] }) {
   const head = `dialog-${++count}`;
   const form = h("form", { method: "dialog" },
     h("h2", { id: head }, title),

@@ -1,9 +1,9 @@
 // One row for each entity: its phases, and how many records are where. A row opens to its streams and notes.
 import { h, onAct, show } from "./dom.js";
 import { number } from "./format.js";
-import { STATES, badge, sign } from "./signs.js";
+import { STATES, badge, icon } from "./icons.js";
 import { sentence } from "./texts.js";
-import { named, say } from "./words.js";
+import { nameOf, say } from "./messages.js";
 
 const COLUMNS = ["source", "read", "staged", "imported", "failed", "verified"];
 const MORE = ["retrying", "excluded", "deleted", "impossible", "findings", "drift"];
@@ -41,7 +41,7 @@ export class Entities {
       h("th", { scope: "row", role: "rowheader" }, h("button", {
         type: "button", class: "opener", "aria-expanded": String(open), "aria-controls": open ? id : null,
         "data-act": "turn", "data-entity": entity.name,
-      }, sign("right"), h("span", {}, named("entity", entity.name)))),
+      }, icon("right"), h("span", {}, nameOf("entity", entity.name)))),
       h("td", { role: "cell", "data-label": say("entities.phases") }, phases(entity)),
       COLUMNS.map((column) => numberCell(column, total(entity, column), column === "verified" && entity.verified)));
     return open ? [row, h("tr", { role: "row", class: "opened", "data-key": `${entity.name} open` },
@@ -54,7 +54,7 @@ const head = (text, kind = "") => h("th", { scope: "col", role: "columnheader", 
 function numberCell(column, value, proven = false) {
   const bad = column === "failed" && value;
   return h("td", { role: "cell", class: bad ? "number bad" : "number", "data-label": say(`column.${column}`), "data-column": column },
-    bad ? sign("cross") : null, proven ? sign("check", "good") : null,
+    bad ? icon("cross") : null, proven ? icon("check", "good") : null,
     h("span", {}, number(value)), proven ? h("span", { class: "unseen" }, say("entities.proven")) : null);
 }
 
@@ -68,8 +68,8 @@ function phases(entity) {
   return h("ul", { class: "phases" }, entity.phases.map((phase) => {
     const [tone, mark] = STATES[phase.state] ?? STATES.pending;
     return h("li", { class: `phase ${tone}`, "data-key": phase.name, "data-state": phase.state },
-      sign(mark), h("span", {}, named("phase", phase.name)),
-      h("span", { class: "unseen" }, say("phase_state", { state: named("state", phase.state) })));
+      icon(mark), h("span", {}, nameOf("phase", phase.name)),
+      h("span", { class: "unseen" }, say("phase_state", { state: nameOf("state", phase.state) })));
   }));
 }
 
@@ -77,15 +77,15 @@ function inside(entity) {
   const columns = [...COLUMNS, ...MORE.filter((column) => entity.streams.some((stream) => stream[column]))];
   const said = entity.phases.filter((phase) => phase.message);
   return h("div", { class: "inside" },
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("entities.streams", { name: named("entity", entity.name) }) },
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("entities.streams", { name: nameOf("entity", entity.name) }) },
       h("table", { class: "plain" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, say("entities.stream")),
           columns.map((column) => h("th", { scope: "col", class: "number" }, say(`column.${column}`))))),
         h("tbody", {}, entity.streams.map((stream) => h("tr", { "data-key": stream.name },
-          h("th", { scope: "row" }, named("stream", stream.name)),
+          h("th", { scope: "row" }, nameOf("stream", stream.name)),
           columns.map((column) => h("td", { class: `number ${tone(column, stream[column])}`.trim() }, number(stream[column])))))))),
     said.length ? h("ul", { class: "notes" }, said.map((phase) => h("li", {},
-      badge(STATES[phase.state] ?? STATES.pending, named("phase", phase.name)), " ", sentence(phase.message)))) : null,
+      badge(STATES[phase.state] ?? STATES.pending, nameOf("phase", phase.name)), " ", sentence(phase.message)))) : null,
     entity.notes.length ? h("ul", { class: "notes" }, entity.notes.map((note) => h("li", { dir: "auto" }, sentence(note.slice(0, 1000))))) : null);
 }
 

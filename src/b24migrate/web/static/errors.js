@@ -1,23 +1,23 @@
-// All that failed, by cause, with every place; and the parts of the work that were given up.
+// All failures by cause, with every record; and failed jobs.
 import "./shell.js";
 import { act } from "./actions.js";
-import { ask } from "./asking.js";
+import { get } from "./api.js";
 import { h, onAct, show } from "./dom.js";
 import { time } from "./format.js";
 import { groupCard } from "./groups.js";
-import { poll } from "./polling.js";
-import { sign } from "./signs.js";
+import { poll } from "./poll.js";
+import { icon } from "./icons.js";
 import { brief, sentence } from "./texts.js";
-import { say, task } from "./words.js";
+import { say, task } from "./messages.js";
 
 const EVERY_MS = 5_000;
 const place = (id) => document.getElementById(id);
 
 async function look() {
-  const [{ groups, dead_letters: letters }, { can }] = await Promise.all([ask("/errors"), ask("/overview")]);
+  const [{ groups, dead_letters: letters }, { can }] = await Promise.all([get("/errors"), get("/overview")]);
   const retry = can.includes("retry");
   show(place("groups"), groups.length ? groups.map((group) => groupCard(group, { places: true, retry }))
-    : h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("errors.none"))));
+    : h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("errors.none"))));
   place("letters-part").hidden = letters.length === 0;
   show(place("letters"), letters.length ? [
     retry ? h("p", {}, h("button", { type: "button", class: "button", "data-act": "retry" }, say("letters.retry"))) : null,

@@ -1,18 +1,18 @@
 // The page of what the target does not keep.
 import "./shell.js";
 import { tell } from "./actions.js";
-import { Refusal, ask, command } from "./asking.js";
+import { Refusal, get, post } from "./api.js";
 import { h, show } from "./dom.js";
 import { notes, table, verdict } from "./fidelity.js";
 import { sentence } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const place = (id) => document.getElementById(id);
 let list = null;
 
 async function look() {
   try {
-    const said = await ask("/fidelity");
+    const said = await get("/fidelity");
     list = said.list;
     show(place("fidelity"), verdict(said), list?.lines.length ? table(list) : null, notes(said));
     const open = list?.needs_acceptance;
@@ -25,7 +25,7 @@ async function look() {
 place("accept").addEventListener("click", async (event) => {
   if (!event.target.closest("button")) return;
   try {
-    const reply = await command("/fidelity", { hash: list.hash });
+    const reply = await post("/fidelity", { hash: list.hash });
     tell(place("result"), "good", "check", reply.message);
   } catch (trouble) {
     tell(place("result"), "bad", "cross", trouble.message, trouble instanceof Refusal ? trouble.hint : "");

@@ -2,14 +2,14 @@
 import { h } from "./dom.js";
 import { number, time } from "./format.js";
 import { brief, sentence } from "./texts.js";
-import { badge, sign } from "./signs.js";
-import { named, say } from "./words.js";
+import { badge, icon } from "./icons.js";
+import { nameOf, say } from "./messages.js";
 
 const TONES = { lost: ["bad", "cross"], approximated: ["warn", "question"], transformed: ["quiet", "again"], kept: ["good", "check"] };
 
 export function verdict(said) {
   if (!said.list) return h("p", { class: "note" }, sentence(say("fidelity.never")));
-  if (!said.list.lines.length) return h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("fidelity.all_kept")));
+  if (!said.list.lines.length) return h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("fidelity.all_kept")));
   return h("p", { class: "lead" }, say("fidelity.lead", { count: number(said.list.lines.length) }));
 }
 
@@ -34,7 +34,7 @@ export function table(list) {
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
       columns.map((column) => h("th", { scope: "col", role: "columnheader" }, say(`fidelity.column.${column}`))))),
     h("tbody", { role: "rowgroup" }, list.lines.map((line) => h("tr", { role: "row" },
-      h("th", { scope: "row", role: "rowheader", "data-label": say("fidelity.column.kind") }, named("stream", line.stream)),
+      h("th", { scope: "row", role: "rowheader", "data-label": say("fidelity.column.kind") }, nameOf("stream", line.stream)),
       cell("field", line.field ? h("code", {}, brief(line.field, 60)) : say("fidelity.whole")),
       cell("keeping", badge(TONES[line.keeping] ?? TONES.lost, say(`fidelity.keeping.${line.keeping}`))),
       cell("records", amount(line)),
@@ -50,7 +50,7 @@ function amount({ records, basis }) {
 const cell = (column, content) => h("td", { role: "cell", class: `long of-${column}`, "data-label": say(`fidelity.column.${column}`) }, content);
 
 /** For the question before a start: nothing where nothing needs to be accepted. */
-export function wish(said) {
+export function acceptFields(said) {
   if (!said?.list?.needs_acceptance) return [];
   return [
     verdict(said),

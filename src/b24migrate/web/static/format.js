@@ -1,6 +1,6 @@
 // Numbers, times and sizes as people of the page's language write them.
 import { h } from "./dom.js";
-import { language, say } from "./words.js";
+import { language, say } from "./messages.js";
 
 /** Thousands stand apart by a narrow space in every language, as in the sentences that the server says. */
 function numbers(options) {

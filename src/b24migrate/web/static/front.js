@@ -1,14 +1,13 @@
-// The front page: looks at the migration again and again, and shows it.
+// The front page: loads the overview every two seconds and shows it.
 import { session } from "./shell.js";
-import { act, tell } from "./actions.js";
-import { ask } from "./asking.js";
+import { act, showLastAction, tell } from "./actions.js";
+import { get } from "./api.js";
 import { Chart } from "./chart.js";
 import { onAct } from "./dom.js";
 import { Entities } from "./entities.js";
-import { showLastAction } from "./last-action.js";
-import { poll } from "./polling.js";
+import { poll } from "./poll.js";
 import { showProgress } from "./progress.js";
-import { showTroubles } from "./troubles.js";
+import { showErrorSummary } from "./error-summary.js";
 import { showAway, showVerdict } from "./verdict.js";
 import { showFiles, showWaits } from "./waits.js";
 
@@ -34,7 +33,7 @@ async function look() {
 }
 
 async function once() {
-  const overview = await ask("/overview");
+  const overview = await get("/overview");
   last = overview;
   showVerdict(overview);
   showProgress(place("progress"), overview);
@@ -42,13 +41,13 @@ async function once() {
   if (overview.last_action && overview.last_action.at > refused) showLastAction(place("result"), overview.last_action);
   showWaits(place("waits"), overview);
   showFiles(place("files"), overview);
-  if (looks % HISTORY_EVERY === 0) chart.add((await ask("/history", { since: chart.last })).points);
+  if (looks % HISTORY_EVERY === 0) chart.add((await get("/history", { since: chart.last })).points);
   const count = [overview.failed, overview.retrying, overview.dead_letters].join(" ");
   if (groups === null || count !== counted || (looks % ERRORS_EVERY === 0 && (overview.failed || overview.retrying))) {
-    groups = await ask("/errors");
+    groups = await get("/errors");
     counted = count;
   }
-  showTroubles(place("errors"), overview, groups);
+  showErrorSummary(place("errors"), overview, groups);
   looks += 1;
 }
 

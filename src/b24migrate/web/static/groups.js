@@ -1,9 +1,9 @@
 // What failed with one code: how often, why, what to do, and the button that tries it again.
 import { h } from "./dom.js";
 import { number } from "./format.js";
-import { badge } from "./signs.js";
+import { badge } from "./icons.js";
 import { brief, sentence } from "./texts.js";
-import { known, named, say, task } from "./words.js";
+import { hasMessage, nameOf, say, task } from "./messages.js";
 
 export function groupCard(group, { places, retry }) {
   const tone = group.waits ? ["wait", "glass"] : ["bad", "cross"];
@@ -37,8 +37,8 @@ function placeTable(places) {
 const cell = (column, content, kind = null) =>
   h("td", { role: "cell", class: kind, "data-label": say(`errors.column.${column}`) }, content);
 
-const placeName = (place) => (place.stream ? named("stream", place.stream) : task(place.place));
-export const statusName = (status) => (known(`status.${status}`) ? say(`status.${status}`) : status);
+const placeName = (place) => (place.stream ? nameOf("stream", place.stream) : task(place.place));
+export const statusName = (status) => (hasMessage(`status.${status}`) ? say(`status.${status}`) : status);
 
 function example(place) {
   if (!place.stream || !place.example) return brief(place.example, 60);

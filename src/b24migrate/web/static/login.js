@@ -1,15 +1,15 @@
-// The door: a token, once.
+// The login with the token.
 import "./shell.js";
-import { command } from "./asking.js";
-import { ownPath } from "./own-path.js";
+import { post } from "./api.js";
+import { localPath } from "./local-path.js";
 
 const place = (id) => document.getElementById(id);
 
 async function enter() {
   place("wrong").textContent = "";
   try {
-    await command("/login", { token: place("token").value });
-    location.assign(ownPath(new URLSearchParams(location.search).get("next") ?? "/", location.origin));
+    await post("/login", { token: place("token").value });
+    location.assign(localPath(new URLSearchParams(location.search).get("next") ?? "/", location.origin));
   } catch (trouble) {
     place("wrong").textContent = [trouble.message, trouble.hint].filter(Boolean).join(" ");
     place("token").select();

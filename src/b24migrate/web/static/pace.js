@@ -1,4 +1,4 @@
-// From numbers that grow to records a second: what a chart and its table show.
+// Records per second from growing counters, for the chart and its table.
 import { ms } from "./format.js";
 
 /** `points` as the server keeps them, oldest first, joined to at most `most` stretches of time. */

@@ -1,8 +1,8 @@
-// How far, how long still, how fast.
+// Progress, time left, speed.
 import { h, show } from "./dom.js";
 import { duration, number, percent, rate } from "./format.js";
 import { sentence } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 export function showProgress(place, overview) {
   const { progress, speed } = overview;

@@ -1,9 +1,9 @@
 // The fields of a record: source, staged and target beside one another, a verdict for each, differences first.
 import { h } from "./dom.js";
 import { recordPath } from "./groups.js";
-import { badge } from "./signs.js";
+import { badge } from "./icons.js";
 import { brief, folded, sentence } from "./texts.js";
-import { known, named, say } from "./words.js";
+import { hasMessage, nameOf, say } from "./messages.js";
 
 const VERDICTS = {
   differs: ["bad", "cross"], missing: ["bad", "bang"], only_source: ["bad", "bang"], only_target: ["warn", "bang"],
@@ -16,10 +16,10 @@ const ASIDE = ["beyond", "own", "not_sent"]; // no part of the comparison
 const NAMED = 5;
 
 /** What a record that is not on the target lacks there was not lost on the way: it has not gone. */
-const judged = (record) => (field) => (field.verdict === "only_source" && !record.link ? { ...field, verdict: "not_there" } : field);
+const withVerdict = (record) => (field) => (field.verdict === "only_source" && !record.link ? { ...field, verdict: "not_there" } : field);
 
 export function fieldTable(record) {
-  const rows = record.fields.map(judged(record)).sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
+  const rows = record.fields.map(withVerdict(record)).sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
   const different = rows.filter(isDifferent).length;
   const compared = rows.filter((one) => !ASIDE.includes(one.verdict));
   const aside = rows.filter((one) => ASIDE.includes(one.verdict));
@@ -79,10 +79,10 @@ function sentAlso(field) {
 
 function about(field) {
   const links = field.names.slice(0, NAMED).map((one) => h("li", {},
-    h("a", { href: recordPath(one.stream, one.id) }, named("stream", one.stream), " ", brief(one.id, 40)), " → ", one.target_id ? brief(one.target_id, 40) : say("record.not_there")));
+    h("a", { href: recordPath(one.stream, one.id) }, nameOf("stream", one.stream), " ", brief(one.id, 40)), " → ", one.target_id ? brief(one.target_id, 40) : say("record.not_there")));
   return [
-    known(`record.field_about.${field.verdict}`) ? h("p", { class: "hint" }, say(`record.field_about.${field.verdict}`)) : null,
+    hasMessage(`record.field_about.${field.verdict}`) ? h("p", { class: "hint" }, say(`record.field_about.${field.verdict}`)) : null,
     links.length ? h("ul", { class: "named" }, links) : null,
     field.unresolved.length ? h("p", { class: "hint" }, say("record.unresolved"), " ", brief(field.unresolved.join(", "), 200)) : null,
-    field.note && known(`record.note.${field.note}`) ? h("p", { class: "hint" }, say(`record.note.${field.note}`)) : null];
+    field.note && hasMessage(`record.note.${field.note}`) ? h("p", { class: "hint" }, say(`record.note.${field.note}`)) : null];
 }

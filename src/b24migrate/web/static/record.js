@@ -1,13 +1,13 @@
 // One record: what the source says, what is staged, what the target has, side by side, field by field.
 import "./shell.js";
-import { ask } from "./asking.js";
+import { get } from "./api.js";
 import { h, show } from "./dom.js";
 import { bytes, number, time } from "./format.js";
 import { recordPath, statusName } from "./groups.js";
 import { fieldTable } from "./record-fields.js";
-import { FATES, badge, sign } from "./signs.js";
+import { FATES, badge, icon } from "./icons.js";
 import { brief, folded, sentence, visible } from "./texts.js";
-import { known, named, say } from "./words.js";
+import { hasMessage, nameOf, say } from "./messages.js";
 
 const VERDICTS = {
   equal: ["good", "check"], differs: ["bad", "cross"], missing: ["bad", "bang"], failed: ["bad", "cross"],
@@ -23,9 +23,9 @@ const place = document.getElementById("record");
 async function look() {
   const { stream, sourceId } = place.dataset;
   try {
-    shown(await ask(recordPath(stream, sourceId)));
+    shown(await get(recordPath(stream, sourceId)));
   } catch (trouble) {
-    show(place, h("h1", {}, say("title.record")), h("p", { class: "said bad" }, sign("cross"), h("span", {}, sentence(trouble.message))),
+    show(place, h("h1", {}, say("title.record")), h("p", { class: "said bad" }, icon("cross"), h("span", {}, sentence(trouble.message))),
       trouble.hint ? h("p", { class: "fix" }, sentence(trouble.hint)) : null,
       h("p", {}, h("a", { class: "button", href: "/search" }, say("nav.search"))));
   }
@@ -36,10 +36,10 @@ function shown(record) {
   const title = record.title || record.id;
   document.title = `${visible(title).slice(0, 80)} · b24migrate`;
   show(place,
-    h("p", { class: "crumbs" }, named("stream", record.stream), " · ", brief(record.id, 80)),
+    h("p", { class: "crumbs" }, nameOf("stream", record.stream), " · ", brief(record.id, 80)),
     h("h1", { class: "record-title" }, brief(title, 160)),
     h("section", { class: "verdict-card", "data-tone": tone, "data-verdict": record.verdict, "aria-label": say("record.verdict_head") },
-      sign(mark), h("div", {}, h("p", { class: "verdict-word" }, say(`record.verdict.${record.verdict}`)),
+      icon(mark), h("div", {}, h("p", { class: "verdict-word" }, say(`record.verdict.${record.verdict}`)),
         h("p", {}, say(`record.verdict_about.${record.verdict}`)),
         record.changed ? h("p", {}, say("record.changed")) : null,
         record.aside ? h("p", {}, brief(record.aside.reason, 500)) : null)),
@@ -70,7 +70,7 @@ function facts(record) {
   const pairs = [
     ["status", record.status ? statusName(record.status) : say("record.not_staged")],
     ["target_id", record.link ? brief(record.link.target_id, 80) : "–"],
-    ["origin", record.link && known(`record.origins.${record.link.origin}`) ? say(`record.origins.${record.link.origin}`) : "–"],
+    ["origin", record.link && hasMessage(`record.origins.${record.link.origin}`) ? say(`record.origins.${record.link.origin}`) : "–"],
     ["imported_at", record.link?.imported_at ? time(record.link.imported_at) : "–"],
     ["emails", record.emails.length ? record.emails.map((one, at) => [at ? ", " : "", brief(one, 80)]) : "–"],
     ["time", record.times?.utc ? time(record.times.utc) : "–"],
@@ -84,7 +84,7 @@ function facts(record) {
 function findings(found) {
   if (!found.length) return null;
   return h("section", { class: "card" }, h("h2", {}, say("record.findings")), h("ul", { class: "notes" }, found.map((one) => h("li", {},
-    badge(FATES[one.fate] ?? FATES.differs, known(`fate.${one.fate}`) ? say(`fate.${one.fate}`) : one.fate), " ",
+    badge(FATES[one.fate] ?? FATES.differs, hasMessage(`fate.${one.fate}`) ? say(`fate.${one.fate}`) : one.fate), " ",
     one.field ? h("code", {}, brief(one.field, 80)) : null, " ",
     one.expected || one.actual ? [h("span", { class: "hint" }, say("findings.column.expected"), ": "), brief(one.expected, 200),
       h("span", { class: "hint" }, " ", say("findings.column.actual"), ": "), brief(one.actual, 200)] : null, " ", brief(one.note, 300)))));
@@ -109,7 +109,7 @@ function places(found) {
 function children(record) {
   if (!record.children.length) return null;
   return h("section", { class: "card" }, h("h2", {}, say("record.children")), h("dl", { class: "pairs" },
-    record.children.map((one) => h("div", {}, h("dt", {}, named("stream", one.stream)), h("dd", { class: "number" }, number(one.read))))));
+    record.children.map((one) => h("div", {}, h("dt", {}, nameOf("stream", one.stream)), h("dd", { class: "number" }, number(one.read))))));
 }
 
 look();

@@ -1,12 +1,12 @@
-// One box: an id, a title, an e-mail. The server looks for a second at a time; this goes on until all is looked at.
+// Search by ID, title or e-mail. The server searches for one second per request; the page repeats until all is searched.
 import "./shell.js";
-import { ask } from "./asking.js";
+import { get } from "./api.js";
 import { h, show } from "./dom.js";
 import { number } from "./format.js";
 import { recordPath, statusName } from "./groups.js";
-import { badge } from "./signs.js";
+import { badge } from "./icons.js";
 import { brief, sentence } from "./texts.js";
-import { named, say } from "./words.js";
+import { nameOf, say } from "./messages.js";
 
 const MOST = 100;
 const STATUSES = { NEW: ["quiet", "ring"], IMPORT_OK: ["good", "check"], IMPORT_ERR: ["bad", "cross"], ERROR_RETRY: ["wait", "glass"] };
@@ -23,7 +23,7 @@ async function look(text) {
   place("stop").hidden = false;
   try {
     do {
-      const said = await ask("/search", { q: text, after }, mine.signal);
+      const said = await get("/search", { q: text, after }, mine.signal);
       found.push(...said.hits);
       looked += said.looked_at;
       after = said.next ?? "";
@@ -45,14 +45,14 @@ async function look(text) {
 function tell(looked, found, more, text) {
   const places = { looked: number(looked), found: number(found.length) };
   place("looked").textContent = say(more ? "search.looking" : found.length ? "search.found" : "search.nothing", places);
-  show(place("hits"), found.length ? h("ul", { class: "hits" }, found.map(hit)) : null);
+  show(place("hits"), found.length ? h("ul", { class: "hits" }, found.map(resultRow)) : null);
 }
 
-function hit(one) {
+function resultRow(one) {
   return h("li", { "data-key": `${one.stream} ${one.id}` },
     h("a", { href: recordPath(one.stream, one.id) },
       h("span", { class: "hit-title" }, one.title ? brief(one.title, 160) : say("search.untitled")),
-      h("span", { class: "hit-place" }, named("stream", one.stream), " · ", brief(one.id, 60),
+      h("span", { class: "hit-place" }, nameOf("stream", one.stream), " · ", brief(one.id, 60),
         one.email ? [" · ", brief(one.email, 80)] : null)),
     badge(STATUSES[one.status] ?? STATUSES.NEW, statusName(one.status)));
 }

@@ -1,8 +1,8 @@
-// What every page has: the switches of the header, and the line at the foot.
-import { ask, command } from "./asking.js";
+// The parts of every page: the switches in the header and the footer.
+import { get, post } from "./api.js";
 import { h, show } from "./dom.js";
 import { visible } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const THEMES = ["system", "light", "dark"];
 const KEPT = "b24migrate.theme";
@@ -41,15 +41,15 @@ function languages() {
 
 function leaving() {
   document.getElementById("leave")?.addEventListener("click", async () => {
-    await command("/logout");
+    await post("/logout");
     location.assign("/login");
   });
 }
 
 /** What the server says about itself; null where it says nothing. */
-export const session = document.documentElement.dataset.page === "login" ? Promise.resolve(null) : ask("/session").catch(() => null);
+export const session = document.documentElement.dataset.page === "login" ? Promise.resolve(null) : get("/session").catch(() => null);
 
-async function whereWeAre() {
+async function markCurrentPage() {
   const said = await session;
   if (!said) return;
   const text = say("where", { source: said.source || "–", target: said.target || "–", store: said.store || "–" });
@@ -59,4 +59,4 @@ async function whereWeAre() {
 themes();
 languages();
 leaving();
-whereWeAre();
+markCurrentPage();

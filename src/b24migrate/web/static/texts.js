@@ -1,7 +1,7 @@
-// Texts of strangers: shown, never obeyed. What cannot be seen is written out; what is endless is cut.
+// Texts from the portals, shown as plain text. Invisible characters are written as codes; long texts are cut.
 import { h } from "./dom.js";
 import { number } from "./format.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 // control characters, and marks that turn the direction of a text around or cannot be seen
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;

@@ -1,4 +1,4 @@
-// Before the first paint: the theme that was chosen here. Everything else follows the system.
+// Sets the chosen theme before the first paint. Without a choice the page follows the system.
 {
   let chosen = "";
   try {

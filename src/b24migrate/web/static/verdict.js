@@ -1,9 +1,9 @@
-// The first line: how it stands, with colour, sign and word; and what can be done now.
+// The first line: the state with colour, icon and word, and the possible actions.
 import { h, show } from "./dom.js";
 import { time } from "./format.js";
-import { VERDICTS, sign } from "./signs.js";
+import { VERDICTS, icon } from "./icons.js";
 import { sentence } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const place = (id) => document.getElementById(id);
 const RESTING = ["stopped", "blocked", "done", "findings"]; // the others' sentences say it
@@ -29,7 +29,7 @@ function headline(verdict) {
   const [tone, mark] = VERDICTS[verdict] ?? VERDICTS.no_run;
   place("hero").dataset.tone = tone;
   place("hero").dataset.verdict = verdict;
-  show(place("hero-sign"), sign(mark));
+  show(place("hero-sign"), icon(mark));
   show(place("verdict"), say(`verdict.${verdict}`));
 }
 

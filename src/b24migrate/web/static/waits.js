@@ -1,9 +1,9 @@
-// What the work waits for, and the files.
+// Waits of the run, and files.
 import { h, show } from "./dom.js";
 import { duration, number } from "./format.js";
-import { badge, sign } from "./signs.js";
+import { badge, icon } from "./icons.js";
 import { brief, sentence } from "./texts.js";
-import { say, task } from "./words.js";
+import { say, task } from "./messages.js";
 
 const SHOWN = 5;
 
@@ -11,7 +11,7 @@ export function showWaits(place, overview) {
   const { waits, gates } = overview;
   const nothing = waits.length === 0 && gates.length === 0;
   show(place,
-    nothing ? h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("waits.none"))) : null,
+    nothing ? h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("waits.none"))) : null,
     waits.length ? h("div", { "data-key": "limits" }, h("h3", {}, say("waits.limits")), h("ul", { class: "lines" }, limits(waits))) : null,
     gates.length ? h("div", { "data-key": "gates" }, h("h3", {}, say("waits.gates")), h("ul", { class: "lines" }, alike(gates).map(gateLine))) : null);
 }

@@ -1,4 +1,4 @@
-// Signs that mean something without colour. Drawn on a field of 24 by 24.
+// Icons that are clear without colour, drawn in a 24 × 24 box.
 import { h, svg } from "./dom.js";
 
 const STROKES = {
@@ -19,8 +19,8 @@ const STROKES = {
   right: ["M9.5 6l6 6-6 6"],
 };
 
-/** Only to be seen: a word stands beside it. */
-export function sign(name, kind = "") {
+/** Hidden from screen readers: a word is next to it. */
+export function icon(name, kind = "") {
   const lines = (STROKES[name] ?? STROKES.ring).map((d) => svg("path", { d }));
   return svg("svg", { class: `sign ${kind}`.trim(), viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, lines);
 }
@@ -59,5 +59,5 @@ export const FATES = {
   spared: ["quiet", "check"],
 };
 
-/** A small labelled state: sign, word, colour. */
-export const badge = ([tone, name], ...words) => h("span", { class: `badge ${tone}` }, sign(name), h("span", {}, words));
+/** A small label of a state: icon, word, colour. */
+export const badge = ([tone, name], ...words) => h("span", { class: `badge ${tone}` }, icon(name), h("span", {}, words));

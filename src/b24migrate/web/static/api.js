@@ -1,5 +1,5 @@
-// Requests to our own server. Every refusal is a Refusal with what to do about it.
-import { language, say } from "./words.js";
+// Requests to the API of this server. A refused request throws a Refusal with a hint.
+import { language, say } from "./messages.js";
 
 const ROOT = "/api/v1";
 const PATIENCE_MS = 15_000;
@@ -13,12 +13,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Nobody answers: the server is away, or the network is. */
-export class Away extends Error {}
+/** The server or the network does not answer. */
+export class Unreachable extends Error {}
 
-export const ask = (path, query = {}, signal = null) => request("GET", path, query, undefined, signal);
+export const get = (path, query = {}, signal = null) => request("GET", path, query, undefined, signal);
 
-export const command = (path, body = {}) => request("POST", path, {}, body, null);
+export const post = (path, body = {}) => request("POST", path, {}, body, null);
 
 async function request(method, path, query, body, signal) {
   const url = new URL(ROOT + path, location.origin);
@@ -40,13 +40,13 @@ async function request(method, path, query, body, signal) {
   } catch (trouble) {
     if (signal?.aborted) throw trouble;
     if (reply && !reply.ok) throw new Refusal(reply.status, {});
-    throw new Away(say("refusal.away"));
+    throw new Unreachable(say("refusal.away"));
   }
   if (reply.ok) return said;
-  if (reply.status === 401 && document.documentElement.dataset.page !== "login") toTheDoor();
+  if (reply.status === 401 && document.documentElement.dataset.page !== "login") openLogin();
   throw new Refusal(reply.status, said ?? {});
 }
 
-function toTheDoor() {
+function openLogin() {
   location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }

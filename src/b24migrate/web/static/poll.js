@@ -1,10 +1,10 @@
-// Looks again and again: every two seconds while somebody watches, seldom while nobody does, and says when nobody answers.
-import { Away, Refusal } from "./asking.js";
+// Reloads a page every two seconds, less often in a hidden tab, and shows when the server does not answer.
+import { Unreachable, Refusal } from "./api.js";
 import { h, show } from "./dom.js";
 import { time } from "./format.js";
-import { sign } from "./signs.js";
+import { icon } from "./icons.js";
 import { sentence } from "./texts.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const EVERY_MS = 2_000;
 const HIDDEN_MS = 15_000;
@@ -23,14 +23,14 @@ export function poll(look, { every = EVERY_MS } = {}) {
     try {
       await look();
       lost = "";
-      found();
+      hideLost();
     } catch (trouble) {
-      if (!(trouble instanceof Away || trouble instanceof Refusal)) {
+      if (!(trouble instanceof Unreachable || trouble instanceof Refusal)) {
         looking = false;
         throw trouble;
       }
       lost ||= new Date().toISOString();
-      missing(lost, trouble);
+      showLost(lost, trouble);
     }
     looking = false;
     const pause = document.hidden ? HIDDEN_MS : Math.max(every, SLOW * (performance.now() - began));
@@ -44,17 +44,17 @@ export function poll(look, { every = EVERY_MS } = {}) {
   return again;
 }
 
-function missing(since, trouble) {
+function showLost(since, trouble) {
   const place = document.getElementById("connection");
-  const away = trouble instanceof Away;
-  show(place, sign(away ? "cloud" : "bang"), h("div", {},
+  const away = trouble instanceof Unreachable;
+  show(place, icon(away ? "cloud" : "bang"), h("div", {},
     h("strong", {}, away ? say("away.since") : say("away.error"), " ", time(since, { brief: true })),
     h("p", {}, away ? say("away.note") : sentence(`${trouble.message} ${trouble.hint ?? ""}`))));
   place.hidden = false;
   document.documentElement.dataset.stale = "";
 }
 
-function found() {
+function hideLost() {
   const place = document.getElementById("connection");
   if (!place.hidden) place.hidden = true;
   delete document.documentElement.dataset.stale;

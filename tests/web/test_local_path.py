@@ -8,7 +8,7 @@ import subprocess
 from importlib.resources import files
 from pathlib import Path
 
-ASK = "import { ownPath } from './own-path.mjs'; console.log(JSON.stringify(%s.map((way) => ownPath(way, '%s'))))"
+ASK = "import { localPath } from './local-path.mjs'; console.log(JSON.stringify(%s.map((way) => localPath(way, '%s'))))"
 ORIGIN = "http://127.0.0.1:8724"
 OWN = ("/", "/errors", "/search?q=%D0%BE%D0%B2%D0%B0", "/records/users/1%3A2", "/findings?stream=users&after=%2F%2Fx")
 OTHERS = (
@@ -35,8 +35,8 @@ OTHERS = (
 
 
 def test_a_login_leads_to_no_other_host(tmp_path: Path) -> None:
-    script = files("b24migrate.web") / "static" / "own-path.js"
-    (tmp_path / "own-path.mjs").write_text(script.read_text("utf-8"), "utf-8")
+    script = files("b24migrate.web") / "static" / "local-path.js"
+    (tmp_path / "local-path.mjs").write_text(script.read_text("utf-8"), "utf-8")
     node = shutil.which("node")
     assert node is not None, "Node.js is missing: make azurite"
     command = [node, "--input-type=module", "-e", ASK % (json.dumps([*OWN, *OTHERS]), ORIGIN)]

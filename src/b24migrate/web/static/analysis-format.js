@@ -1,6 +1,6 @@
-// How an estimate is written: exact where all was counted.
+// How estimates are shown: exact where everything was counted.
 import { duration, number } from "./format.js";
-import { known, say } from "./words.js";
+import { hasMessage, say } from "./messages.js";
 
 export const counted = (one) => (one.exact ? number(one.value) : say("about", { number: number(one.value) }));
 export const ranged = (one, shown = number) => (one.exact ? null : say("range", { low: shown(one.low), high: shown(one.high) }));
@@ -9,5 +9,5 @@ export const timeRange = (low, high) => say("range", { low: duration(low), high:
 /** What a part of the work waits for most, and the method to name. */
 export function limitedBy(one) {
   const key = `analysis.limited.${String(one.limited_by).replaceAll(" ", "_")}`;
-  return [known(key) ? say(key) : one.limited_by, one.method].filter(Boolean);
+  return [hasMessage(key) ? say(key) : one.limited_by, one.method].filter(Boolean);
 }

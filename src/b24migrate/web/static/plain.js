@@ -1,2 +1,0 @@
-// A page without anything of its own.
-import "./shell.js";
