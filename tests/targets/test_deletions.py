@@ -29,18 +29,20 @@ def status(made: Move, table: str, key: str) -> str:
     return str(made.world.records(table)[key]["Status"])
 
 
-def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move) -> None:
+@pytest.mark.parametrize("role", ["K", "E"])
+def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move, role: str) -> None:
+    """Whatever role somebody gave him there."""
     world, company = sales.world, sales.world.cloud.portal.company
     group, user = next(
         (one, user)
         for one in company.groups_by_id.values()
-        for user, role in one.roles.items()
-        if role == "K" and user != 1 and company.is_active(user)
+        for user, own in one.roles.items()
+        if own == "K" and user != 1 and company.is_active(user)
     )
     there = world.records("GroupMembers")[f"{group.id}:{user}"]["TargetId"]
     box_group, box_user = map(int, there.split(":"))
     groups = world.box.portal.company.groups_by_id
-    assert box_user in groups[box_group].roles
+    groups[box_group].roles[box_user] = role
     world.change("group_members", "delete", group=group.id, user=user)
     assert sales.run("users", "groups").exit_code == 0
     assert box_user not in groups[box_group].roles

@@ -33,11 +33,12 @@ def locate(context: RunContext, stream_name: str, source_id: str) -> Whereabouts
     stream = context.streams.get(stream_name)
     if stream is None:
         return Whereabouts.GONE  # nothing of its kind is migrated
-    if stream.by_natural:
-        return Whereabouts.STAGED if context.store.holder(stream.table, source_id) else Whereabouts.GONE
-    staged = context.store.get(stream.table, (source_id,)).get(source_id)
+    row_key = context.store.holder(stream.table, source_id) if stream.by_natural else source_id
+    staged = context.store.get(stream.table, (row_key,)).get(row_key) if row_key else None
     if staged is not None:
         return Whereabouts.GONE if staged.status is Status.DELETED else Whereabouts.STAGED
+    if stream.by_natural:
+        return Whereabouts.GONE
     if not context.store.count(INVENTORY, f"{stream.name}:"):
         return Whereabouts.UNKNOWN
     if stream.fetch is None or _has_later(context, stream, source_id):
