@@ -89,6 +89,18 @@ def test_a_user_the_box_has_is_linked_and_not_sent(lenient: World) -> None:
     assert origin == "matched"
 
 
+def test_a_linked_user_keeps_the_values_of_the_box(lenient: World) -> None:
+    rename(lenient, 3, EMAIL=admin_of_the_box(lenient))
+    lenient.run("users")
+    rename(lenient, 3, NAME="Переименован")
+    lenient.box.portal.stats.reset()
+    assert lenient.run("users").exit_code == 0
+    assert "import.users.batch" not in lenient.box.portal.stats.methods
+    row = lenient.records("Users")["3"]
+    assert (row["Status"], row["Revision"], row["TargetId"]) == ("IMPORT_OK", 1, "1")
+    assert lenient.entity("users").verified
+
+
 def test_what_refers_to_a_linked_user_refers_to_the_boxs_own(lenient: World) -> None:
     group = lenient.cloud.portal.company.groups.ids[0]
     rename(lenient, 3, EMAIL=admin_of_the_box(lenient))
