@@ -157,6 +157,17 @@ def left_chat(firm: Firm) -> Expected:
     return Expected("chats", key, {"users": [one for one in there if one != firm.target("users", left)]})
 
 
+def reader_left_chat(firm: Firm) -> Expected:
+    """The first webhook does not see the chat any more; the second one tells who is in it."""
+    both = {1, 2}
+    key = firm.take("chats", lambda row: is_group_chat(row) and both <= {*firm.company.chats[int(row["id"])].members})
+    chat = firm.company.chats[int(key)]
+    firm.change("chats", key, {"users": [user for user in chat.members if user != 1], "owner": 2})
+    there = firm.sent("chats", key)["users"]
+    owner = firm.target("users", 2)
+    return Expected("chats", key, {"users": [one for one in there if one != firm.target("users", 1)], "owner": owner})
+
+
 def renamed_chat(firm: Firm) -> Expected:
     key = firm.take("chats", is_group_chat)
     chat = firm.company.chats[int(key)]
@@ -244,7 +255,16 @@ def changed_template(firm: Firm) -> Expected:
 
 CASES = (
     *(moved_department, new_head, no_head, dismissed_user, emptied_user, new_photo, new_owner, new_role),
-    *(left_chat, renamed_chat, edited_message, deleted_message, edited_post, changed_task, ticked_item),
+    *(
+        reader_left_chat,
+        left_chat,
+        renamed_chat,
+        edited_message,
+        deleted_message,
+        edited_post,
+        changed_task,
+        ticked_item,
+    ),
     *(changed_deal, moved_stage, changed_template),
 )
 

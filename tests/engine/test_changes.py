@@ -115,6 +115,14 @@ def test_without_a_change_nothing_is_sent(changed: Changed) -> None:
     assert changed.once_more == []
 
 
+def test_activity_in_a_group_is_no_difference(talk: World) -> None:
+    groups = talk.cloud.portal.company.groups
+    for number in groups.ids:
+        groups.put(number, groups.row(number) | {"DATE_ACTIVITY": "2030-01-01T00:00:00+03:00"})
+    assert talk.run("groups").exit_code == 0
+    assert talk.stream("groups").findings == 0
+
+
 # ---------------------------------------------------------------- a box without the module
 
 

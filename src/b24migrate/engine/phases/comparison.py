@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.engine.phases.compose import Drafter
-from b24migrate.engine.phases.context import RunContext, decode_extras, decode_readable, decode_row
+from b24migrate.engine.phases.context import RunContext, decode_extras, decode_payload, decode_readable, decode_row
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Fate, Finding, Json, Link, Record, Row, Status
 from b24migrate.model.streams import Kind, SourceRecord, Stream
@@ -56,8 +56,18 @@ def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Reco
 
 
 def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRecord:
-    """By the source now, or else when it was staged."""
-    return decode_row(now or Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
+    """By the source now, or else when it was staged. What moves without a change is not sent again: of it the target
+    has what was staged."""
+    if now is None:
+        return decode_row(Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
+    latest = decode_row(now, stream)
+    try:
+        before = decode_payload(stream, record.payload) if stream.volatile else {}
+    except msgspec.DecodeError:  # a damaged row
+        before = {}
+    return latest._replace(
+        payload={**latest.payload, **{name: before[name] for name in stream.volatile if name in before}}
+    )
 
 
 def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[ComparedField]:
