@@ -296,5 +296,15 @@ def move_volatile(company: Company) -> None:
             "mute_list": {"1": True},
         }
     company.chats_version += 1
+    for task in company.tasks.table.ids:
+        row = company.tasks.table.row(task)
+        company.tasks.table.put(task, row | {"ACTIVITY_DATE": 1_900_000_000, "COMMENTS_COUNT": "9", "FAVORITE": "Y"})
+    deals = company.crm.items[DEAL]
+    for deal in deals.ids:
+        moved = {"lastActivityTime": company.moments.iso(1.9e9), "isReturnCustomer": "Y", "isRepeatedApproach": "Y"}
+        deals.put(deal, {"_productRows": company.crm.product_rows(DEAL, deal)} | deals.row(deal) | moved)
+    for post in company.feed.posts.values():
+        post.extra |= {"NUM_COMMENTS": "99", "VIEWS": "7"}
+        company.feed_rows.posts.put(post.id, company.feed_rows.post_row(post.id))
     for number in company.workflows.templates.ids:
         company.workflows.templates.put(number, company.workflows.templates.row(number) | {"IS_MODIFIED": "Y"})
