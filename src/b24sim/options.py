@@ -131,6 +131,11 @@ def _company(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--bots", type=int, help="bots that write in chats; user.get never shows them (default 0)")
     group.add_argument("--foreign-chats", type=float, help="share of chats the administrator is not in (default 0.1)")
     group.add_argument("--timezone", default="Europe/Moscow", help="the server's time zone")
+    group.add_argument(
+        "--owner-zone",
+        metavar="ZONE",
+        help="time zone of everybody who has set none, webhook owners too (default: the server's)",
+    )
 
 
 def _limits(group: argparse._ArgumentGroup) -> None:
@@ -279,12 +284,13 @@ def _habits(group: argparse._ArgumentGroup) -> None:
             default=NO_ORDER,
             help=f"default order of {method}",
         )
-    for name, method in (("crm", "crm.item.list"), ("task", "tasks.task.list")):
+    others = "user.get, sonet_group.get, crm.type.list and bizproc.*"
+    for name, method in (("crm", "crm.item.list"), ("task", "tasks.task.list"), ("other", others)):
         group.add_argument(
             f"--{name}-dates",
             choices=(INSTANT, SHIFTED),
             default=getattr(worst, f"{name}_dates"),
-            help=f"how {method} reads a time in a filter: as it is, or as the caller's local time",
+            help=f"how {method} read a time in a filter: as it is, or as the caller's local time",
         )
     group.add_argument(
         "--message-page",
@@ -414,6 +420,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "bots",
         "foreign_chats",
         "timezone",
+        "owner_zone",
     )
     wishes = {name: getattr(options, name) for name in names}
     if options.role == "box":

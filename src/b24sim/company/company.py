@@ -56,7 +56,8 @@ class Company:
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
         self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
         self.workflows = Workflows(self.people, self.groups_by_id, self.crm.smart_types)
-        self._zones = {"": self.moments}
+        # Who has set no zone lives in that of the portal, which need not be the server's.
+        self._zones = {"": Moments(self.plan.owner_zone) if self.plan.owner_zone else self.moments}
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 

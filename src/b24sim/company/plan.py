@@ -46,6 +46,7 @@ class Plan:
     new_card: bool = False  # all tasks are of the new card, whose comments are in chats; else some of each kind
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
     large_files: tuple[int, ...] = ()  # bytes of the first files of chats
+    owner_zone: str = ""  # of everybody who has set none; empty: the server's
 
     @property
     def task_count(self) -> int:

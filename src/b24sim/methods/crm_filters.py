@@ -12,7 +12,7 @@ from b24sim.paging import whole
 from b24sim.result import PAGE
 from b24sim.table import Row
 
-TIMES = {"createdTime", "updatedTime"}
+INDEXED = {"createdTime", "updatedTime"}
 Name = Callable[[str], str]
 
 
@@ -48,7 +48,7 @@ def found(items: Items, conditions: Any, moments: Moments, named: Name) -> tuple
             first, last = (ids[0], ids[-1]) if ids else (1, 0)
             ids = sorted(number for number in wanted if number in items and first <= number <= last)
         else:
-            bound = moments.parse(value) if operator in {">", ">="} and field in TIMES else None
+            bound = moments.parse(value) if operator in {">", ">="} and field in INDEXED else None
             ids = ids if bound is None else _recent(items, ids, field, bound)
             tests.append(_test(items, operator, field, value, moments))
     return ids, tests

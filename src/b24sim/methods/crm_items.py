@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from b24sim.company.crm import Items
 from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
-from b24sim.company.crm_schema import Schema
+from b24sim.company.crm_schema import Schema, upper
 from b24sim.company.crm_structure import SECRET_PIPELINE
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
@@ -24,6 +24,8 @@ from b24sim.table import Row, shown
 GET_FILE = "crm.controller.item.getFile"
 OLD_INVOICE, REQUISITE = 5, 8
 OWN_ORDER = {NO_ORDER: {}, ASCENDING: {"id": "ASC"}, DESCENDING: {"id": "DESC"}}
+_TIMES = ("createdTime", "updatedTime", "movedTime", "lastActivityTime")
+TIMES = {*_TIMES, *map(upper, _TIMES)}
 EMPTY_TYPES = {LEAD, QUOTE, SMART_INVOICE}
 
 
@@ -32,7 +34,7 @@ def item_list(context: Context, params: Params) -> Result:
     if items is None:
         return Result(Parts({"items": Rows()}), total=0)
     schema, start = items.schema, whole(params.get("start", 0))
-    asked = as_read(context, params.get("filter"), context.portal.habits.crm_dates)
+    asked = as_read(context, params.get("filter"), context.portal.habits.crm_dates, TIMES)
     ids, tests = found(items, asked, _moments(context), _named(schema, "filter"))
     tests += rights(context, items)
     order = _order(schema, params.get("order")) or OWN_ORDER[context.portal.habits.crm_order]

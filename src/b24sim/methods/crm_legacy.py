@@ -9,6 +9,7 @@ from b24sim.company.crm_schema import NOT_FIELDS, Schema, upper
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
+from b24sim.habits import INSTANT, as_read
 from b24sim.methods.crm_filters import direction_of, first_passing, found, ordered, passing
 from b24sim.methods.crm_items import rights
 from b24sim.paging import page_by_offset, whole
@@ -23,6 +24,7 @@ OLD_NAMES = {
     "updatedBy": "MODIFY_BY_ID", "movedBy": "MOVED_BY_ID", "emailWork": "", "phoneWork": "", "fm": "",
     "contactIds": "", "companyIds": "", "observers": "", "entityTypeId": "", "previousStageId": "",
 }  # fmt: skip
+TIMES = {"DATE_CREATE", "DATE_MODIFY", "MOVED_TIME", "LAST_ACTIVITY_TIME"}
 CHANNELS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
 
 
@@ -33,6 +35,7 @@ def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
         conditions = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
         # Names that are not known are passed over.
         asked = {key: value for key, value in conditions.items() if key.lstrip("!<>=@%") in known}
+        asked = as_read(context, asked, INSTANT, TIMES)
         ids, tests = found(items, asked, context.portal.company.moments, lambda name: known[name])
         tests += rights(context, items)
         if entity_type_id == DEAL and not any(key.lstrip("!<>=@%") == "IS_RECURRING" for key in asked):

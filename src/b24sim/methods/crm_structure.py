@@ -8,8 +8,9 @@ from b24sim.company.crm_ids import LEAD, LETTERS, QUOTE
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, split
+from b24sim.habits import as_read
 from b24sim.methods.crm_filters import direction_of
-from b24sim.methods.crm_items import required, type_of
+from b24sim.methods.crm_items import TIMES, required, type_of
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
@@ -24,7 +25,8 @@ OWNER_NAMES = {1: "LEAD", 2: "DEAL", 3: "CONTACT", 4: "COMPANY", 5: "INVOICE", 7
 def type_list(context: Context, params: Params) -> Result:
     types = context.portal.company.crm.types
     _administrator(context)
-    rows = chosen(context, [types.row(number) for number in types], params.get("filter"), "filter")
+    asked = as_read(context, params.get("filter"), context.portal.habits.other_dates, TIMES)
+    rows = chosen(context, [types.row(number) for number in types], asked, "filter")
     rows = in_order(in_some_order(rows, "id"), params.get("order"))
     page = page_by_offset(range(len(rows)), whole(params.get("start", 0)), lambda place: encode(rows[place]))
     return Result(Parts({"types": page.value}), page.total, page.next)

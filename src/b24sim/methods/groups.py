@@ -7,6 +7,7 @@ from b24sim.company.groups import MEMBER, MODERATOR, Group
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import matching, split
+from b24sim.habits import as_read
 from b24sim.paging import page_by_offset, page_of_old_core, whole, yes
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
@@ -20,6 +21,8 @@ FILTERABLE = {
     "SITE_ID",
 }  # fmt: skip
 
+TIMES = {"DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY", "PROJECT_DATE_START", "PROJECT_DATE_FINISH"}
+
 
 def get(context: Context, params: Params) -> Result:
     """Parameter names count only in upper case here."""
@@ -28,6 +31,7 @@ def get(context: Context, params: Params) -> Result:
     conditions = {key: value for key, value in asked.items() if split(key)[1] in FILTERABLE}
     if "GROUP_ID" in params:
         conditions["ID"] = params["GROUP_ID"]
+    conditions = as_read(context, conditions, context.portal.habits.other_dates, TIMES)
     ids = _visible(context, yes(params.get("IS_ADMIN")))
     ids = matching(company.groups, ids, conditions, company.moments)
     order = params["ORDER"] if isinstance(params.get("ORDER"), dict) else {"ID": "DESC"}
@@ -92,6 +96,7 @@ def workgroup_list(context: Context, params: Params) -> Result:
     company = context.portal.company
     options = params["params"] if isinstance(params.get("params"), dict) else {}
     conditions = dict(params["filter"]) if isinstance(params.get("filter"), dict) else {}
+    conditions = as_read(context, conditions, context.portal.habits.other_dates, TIMES)
     site = str(options.get("siteId") or "s1")
     ids = _visible(context, yes(options.get("IS_ADMIN")))
     ids = matching(company.groups, ids, conditions | {"=SITE_ID": site}, company.moments)

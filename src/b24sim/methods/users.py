@@ -7,7 +7,7 @@ from typing import Any
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, matching, split
-from b24sim.habits import DESCENDING, NO_ORDER
+from b24sim.habits import DESCENDING, NO_ORDER, as_read
 from b24sim.paging import page_by_offset, page_of_old_core, truthy, whole
 from b24sim.phpjson import encode, encode_all
 from b24sim.request import Params
@@ -20,6 +20,7 @@ BRIEF = ("ID", "XML_ID", "ACTIVE", "NAME", "LAST_NAME", "SECOND_NAME", "TITLE", 
 CONTACTS = ("EMAIL", "PERSONAL_MOBILE", "PERSONAL_PHONE", "WORK_PHONE", "UF_PHONE_INNER", "PERSONAL_WWW", "UF_SKYPE")
 FILTER_EXTRAS = ("IS_ONLINE", "NAME_SEARCH", "HAS_DEPARTAMENT", "EXTERNAL_AUTH_ID", "TIMESTAMP_X", "LAST_ACTIVITY_DATE")
 NOT_FILTERS = {"SORT", "ORDER", "SELECT", "FILTER", "ADMIN_MODE", "IMAGE_RESIZE", "START", "AUTH", "FIND"}
+TIMES = {"TIMESTAMP_X", "LAST_ACTIVITY_DATE", "DATE_REGISTER", "LAST_LOGIN"}
 SIZES = {"small": 150, "medium": 300, "large": 1000}
 # The answer of `user.fields`, whether or not a user has a value (user/user-fields.md).
 FIELDS = (
@@ -80,7 +81,8 @@ def fields(context: Context, _params: Params) -> Result:
 def _list(context: Context, params: Params, conditions: dict[str, Any]) -> Result:
     company = context.portal.company
     ids: Sequence[int] = _visible_users(context, params)
-    ids = matching(company.users, ids, _known(conditions), company.moments)
+    known = as_read(context, _known(conditions), context.portal.habits.other_dates, TIMES)
+    ids = matching(company.users, ids, known, company.moments)
     for key, value in conditions.items():
         ids = _special(context, ids, key, value)
     start = whole(params.get("START", 0))

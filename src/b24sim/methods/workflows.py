@@ -7,6 +7,7 @@ from b24sim.company.workflows import ROBOTS
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, matching, split
+from b24sim.habits import as_read
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import encode
 from b24sim.request import Params
@@ -22,6 +23,7 @@ INSTANCE = (
     "ID", "MODIFIED", "OWNED_UNTIL", "MODULE_ID", "ENTITY", "DOCUMENT_ID", "STARTED", "STARTED_BY", "TEMPLATE_ID",
 )  # fmt: skip
 INSTANCE_BY_DEFAULT = INSTANCE[:6]
+TIMES = {"MODIFIED", "STARTED", "OWNED_UNTIL"}
 
 
 def template_list(context: Context, params: Params) -> Result:
@@ -29,7 +31,7 @@ def template_list(context: Context, params: Params) -> Result:
     _demand_admin(context)
     company = context.portal.company
     templates = company.workflows.templates
-    conditions = _known(params.get("FILTER"), FILTERABLE) | {"<AUTO_EXECUTE": ROBOTS}
+    conditions = _known(context, params.get("FILTER"), FILTERABLE) | {"<AUTO_EXECUTE": ROBOTS}
     ids = matching(templates, templates.ids, conditions, company.moments)
     ids = _ordered(ids, {number: templates.row(number) for number in ids}, params.get("ORDER"), {"ID": "ASC"})
     select = _selected(params.get("SELECT"), SELECTABLE, ("ID",))
@@ -42,7 +44,7 @@ def template_list(context: Context, params: Params) -> Result:
 def instances(context: Context, params: Params) -> Result:
     _demand_admin(context)
     company = context.portal.company
-    asked = _known(params.get("FILTER"), set(INSTANCE))
+    asked = _known(context, params.get("FILTER"), set(INSTANCE))
     tests = [condition(*split(key), value, company.moments) for key, value in asked.items()]
     rows = {place: row for place, row in enumerate(company.workflows.instances) if all(test(row) for test in tests)}
     places = _ordered(list(rows), rows, params.get("ORDER"), {"MODIFIED": "DESC"})
@@ -59,11 +61,12 @@ def _demand_admin(context: Context) -> None:
         raise RestError("ACCESS_DENIED", "Access denied!", 403)
 
 
-def _known(conditions: Any, names: set[str]) -> dict[str, Any]:
+def _known(context: Context, conditions: Any, names: set[str]) -> dict[str, Any]:
     """Names count only in upper case; what is not known is passed over."""
-    if not isinstance(conditions, dict):
-        return {}
-    return {key: value for key, value in conditions.items() if split(key)[1] in names}
+    asked = conditions if isinstance(conditions, dict) else {}
+    known = {key: value for key, value in asked.items() if split(key)[1] in names}
+    read: dict[str, Any] = as_read(context, known, context.portal.habits.other_dates, TIMES)
+    return read
 
 
 def _selected(select: Any, known: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
