@@ -50,6 +50,22 @@ def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move, role
     assert world.stream("group_members").deleted == 1
 
 
+def test_an_owner_who_handed_the_group_over_and_left_is_removed(sales: Move) -> None:
+    """The new owner is sent first, which changes the role of the old one on the box."""
+    world, company = sales.world, sales.world.cloud.portal.company
+    group = next(one for one in company.groups_by_id.values() if one.owner != 1)
+    old, new = group.owner, next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
+    there = world.records("GroupMembers")[f"{group.id}:{old}"]["TargetId"]
+    box_group, box_user = map(int, there.split(":"))
+    world.change("groups", id=group.id, fields={"OWNER_ID": str(new)})
+    group.owner = new
+    world.change("group_members", "add", group=group.id, user=new, fields={"ROLE": "A"})
+    world.change("group_members", "delete", group=group.id, user=old)
+    assert sales.run("users", "groups").exit_code == 0
+    assert box_user not in world.box.portal.company.groups_by_id[box_group].roles
+    assert kept(sales) == {}
+
+
 def test_what_others_need_stays_and_the_rest_goes(sales: Move) -> None:
     """The box's own method would delete a company under its deals."""
     world = sales.world
