@@ -103,6 +103,7 @@ def test_without_a_neighbour_nothing_is_believed(talk: World) -> None:
     assert run(talk) == 5
     assert (marked(talk, "groups"), marked(talk, "group_members")) == (set(), set())
     assert len(talk.imported("groups")) == 4
+    assert any("not counted as deleted" in note for note in talk.entity("groups").notes)
 
 
 def test_when_many_are_gone_the_get_stops_and_goes_on_where_that_is_intended(talk: World) -> None:

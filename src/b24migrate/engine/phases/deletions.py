@@ -232,8 +232,11 @@ def mark(context: RunContext, job: Job) -> Follow:
         after = rows[-1].key
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    entity = context.owner[stream.name].name
     if found := context.store.count(DELETIONS, prefix):
-        context.note(context.owner[stream.name].name, say("note.deleted", stream=stream.name, count=found), "info")
+        context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")
+    if found := context.store.count(DELETIONS, f"{DOUBTFUL}:{stream.name}:"):
+        context.note(entity, say("note.deletion_unproven", stream=stream.name, count=found))
     return []
 
 
