@@ -166,7 +166,8 @@ chats = Stream(
     exclude=lambda seen: skip_rule(seen.payload),
     unsure=UNKNOWN_KIND,
     fetch=refetch_chats,
-    unprovable=True,  # `im.dialog.get` answers ACCESS_ERROR for both
+    # A deleted and a hidden dialog have one error, ACCESS_ERROR (api-reference/chats/im-dialog-get.md).
+    unprovable=True,
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),
         Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),
