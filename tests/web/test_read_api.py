@@ -76,6 +76,18 @@ def test_errors_come_with_their_fix_and_the_records_that_failed(moved: Desk) -> 
         assert group["cause"]
         assert group["fixes"]
         assert moved.look(f"errors/{group['code']}")["cause"] == group["cause"]
+        assert group["first"] == []
+
+
+def test_the_records_that_others_wait_for_come_with_their_number(moved: Desk) -> None:
+    said = moved.look("errors", chains="true")
+    waiting = next(group for group in said["groups"] if group["code"] == "REFERENCE_MISSING")
+    first = waiting["first"]
+    assert sum(one["records"] for one in first) <= waiting["count"]
+    assert all(one["message"] for one in first)
+    assert [one["records"] for one in first] == sorted((one["records"] for one in first), reverse=True)
+    assert first
+    assert all(not group["first"] for group in said["groups"] if group is not waiting)
 
 
 def test_a_code_is_explained_however_it_is_written_and_a_made_up_one_is_not_found(desk: Desk) -> None:

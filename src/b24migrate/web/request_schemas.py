@@ -105,6 +105,10 @@ Limit = Annotated[int, Query(description="How many at most.", ge=1, le=500)]
 Sought = Annotated[
     str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
 ]
+ChainsQuery = Annotated[
+    bool,
+    Query(description="Also the failed records that others wait for. Up to 2,000 records of each stream are read."),
+]
 Since = Annotated[
     datetime | None,
     BeforeValidator(_refuse_number),

@@ -18,7 +18,18 @@ from b24migrate.report.status_text import progress_sentence, sentence
 from b24migrate.web import request_schemas, views
 from b24migrate.web.context import Context, Session
 from b24migrate.web.overview_cache import OverviewCache
-from b24migrate.web.request_schemas import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
+from b24migrate.web.request_schemas import (
+    LOOK,
+    After,
+    ChainsQuery,
+    CodePath,
+    FateQuery,
+    IdPath,
+    Limit,
+    Since,
+    Sought,
+    Speaks,
+)
 from b24migrate.web.request_schemas import StreamPath as StreamName
 from b24migrate.web.request_schemas import StreamQuery as SomeStream
 from b24migrate.web.responses import Answer, Problem, Refused, in_language
@@ -61,9 +72,9 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
             return Answer(History(tuple(points(app.context.store, utc_text(since) if since else ""))))
 
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
-    def errors(speaks: Speaks) -> Answer:
+    def errors(speaks: Speaks, chains: ChainsQuery = False) -> Answer:
         with context.app() as app:
-            return Answer(in_language(views.view_errors(app.context), speaks.language))
+            return Answer(in_language(views.view_errors(app.context, with_chains=chains), speaks.language))
 
     @router.get(
         "/errors/{code}",

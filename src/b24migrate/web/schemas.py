@@ -42,8 +42,19 @@ class ErrorPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorStart:
+    """A failed record, and how many records failed only because it did."""
+
+    stream: str
+    id: str
+    code: str
+    message: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorGroup:
-    """What failed with one code. `waits`: it is tried again by itself."""
+    """What failed with one code. `waits`: it is tried again by itself. `first`: the records to fix first, with `chains`."""
 
     code: str
     title: str
@@ -53,6 +64,7 @@ class ErrorGroup:
     fixes: tuple[str, ...]
     page: str
     places: tuple[ErrorPlace, ...]
+    first: tuple[ErrorStart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from b24migrate.app import App
 from b24migrate.engine.phases.comparison import findings_register
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight import fidelity
-from b24migrate.insight.causes import Cause, Group, group_causes, list_causes
+from b24migrate.insight.causes import CODE, Cause, Group, chains, group_causes, list_causes
 from b24migrate.insight.status.model import Overview, Verdict
 from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.model.records import Fate
@@ -19,6 +19,7 @@ from b24migrate.web.schemas import (
     ErrorPage,
     ErrorPlace,
     Errors,
+    ErrorStart,
     FidelityView,
     Findings,
     FindingView,
@@ -33,6 +34,7 @@ AT_WORK = (Verdict.BEGINNING, Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
 AT_REST = (Verdict.NO_RUN, Verdict.STOPPED, Verdict.BLOCKED, Verdict.DONE, Verdict.FINDINGS)
 TO_GO_ON = (Verdict.PAUSED, Verdict.STOPPED, Verdict.BLOCKED, Verdict.STILL)
 AT_ONCE = 500
+MOST_CHAINS = 10
 MOST_LOOKED_AT = 5000  # in one answer
 COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
@@ -54,8 +56,12 @@ def accept_seen(context: Context, seen: str, by: str) -> None:
 # ---------------------------------------------------------------- errors
 
 
-def view_errors(context: RunContext) -> Errors:
-    groups = tuple(_group(context, one) for one in group_causes(list_causes(context)))
+def view_errors(context: RunContext, *, with_chains: bool = False) -> Errors:
+    first = _first_records(context) if with_chains else ()
+    groups = tuple(
+        _group(context, one, first if one.code == CODE and not one.waits else ())
+        for one in group_causes(list_causes(context))
+    )
     letters = context.queue.dead_parts()
     shown = tuple(
         Letter(one.job.scope, one.code, _cut(one.reason), one.died_at, _cut(str(one.job)))
@@ -64,7 +70,15 @@ def view_errors(context: RunContext) -> Errors:
     return Errors(groups, shown, len(letters))
 
 
-def _group(context: RunContext, group: Group) -> ErrorGroup:
+def _first_records(context: RunContext) -> tuple[ErrorStart, ...]:
+    """The failed records that most others wait for."""
+    return tuple(
+        ErrorStart(one.stream, _cut(one.id), one.code, _cut(one.message), one.records)
+        for one in chains(context).chains[:MOST_CHAINS]
+    )
+
+
+def _group(context: RunContext, group: Group, first: tuple[ErrorStart, ...]) -> ErrorGroup:
     return ErrorGroup(
         group.code,
         group.page.title,
@@ -74,6 +88,7 @@ def _group(context: RunContext, group: Group) -> ErrorGroup:
         tuple(group.fixes),
         link(group.page),
         tuple(_place(context, one) for one in group.causes),
+        first,
     )
 
 

@@ -14,7 +14,7 @@ const EVERY_MS = 5_000;
 const place = (id) => document.getElementById(id);
 
 async function look() {
-  const [{ groups, dead_letters: letters }, { can }] = await Promise.all([get("/errors"), get("/overview")]);
+  const [{ groups, dead_letters: letters }, { can }] = await Promise.all([get("/errors", { chains: true }), get("/overview")]);
   const retry = can.includes("retry");
   show(place("groups"), groups.length ? groups.map((group) => groupCard(group, { places: true, retry }))
     : h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("errors.none"))));

@@ -16,7 +16,15 @@ export function groupCard(group, { places, retry }) {
         say("errors.retry"), h("span", { class: "unseen" }, ` ${group.code}`))),
     group.cause ? h("p", {}, sentence(group.cause)) : null,
     group.fixes.map((fix) => h("p", { class: "fix" }, h("strong", {}, say("errors.fix")), " ", sentence(fix))),
+    places && group.first.length ? firstList(group.first) : null,
     places ? placeTable(group.places) : null);
+}
+
+function firstList(records) {
+  return [h("p", { "data-key": "first" }, h("strong", {}, say("errors.first"))),
+    h("ul", { class: "first", "data-key": "first-list" }, records.map((one) => h("li", { "data-key": `${one.stream} ${one.id}` },
+      h("a", { href: recordPath(one.stream, one.id) }, nameOf("stream", one.stream), " ", brief(one.id, 60)), ". ",
+      say("errors.waiting", { count: number(one.records) }), ". ", brief(one.message, 200))))];
 }
 
 function placeTable(places) {
