@@ -54,7 +54,7 @@ class ErrorStart:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGroup:
-    """What failed with one code. `waits`: it is tried again by itself. `first`: the records to fix first, with `chains`."""
+    """What failed with one code. `waits`: it is retried automatically. `first`: the records to fix first."""
 
     code: str
     title: str
