@@ -17,7 +17,6 @@ from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, Regist
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
 LONGEST_NAME = 80
-TOLD_AND_READ = ("Reported", "Retrieved")
 
 
 class Inventory(NamedTuple):

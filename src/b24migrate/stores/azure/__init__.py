@@ -14,7 +14,7 @@ from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Json, Span, Table
 from b24migrate.ports import REGISTERS, Clock
 from b24migrate.stores.azure.account import Account, Address, Blobs
-from b24migrate.stores.azure.changes import ChangingRoom, Plan
+from b24migrate.stores.azure.changes import ChangeMethods, Plan
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.counts import Tallies
 from b24migrate.stores.azure.failures import error_code, translated
@@ -23,18 +23,18 @@ from b24migrate.stores.azure.find import EVERY, Finder
 from b24migrate.stores.azure.order import Order
 from b24migrate.stores.azure.properties import Entity
 from b24migrate.stores.azure.queue import AzureQueue
-from b24migrate.stores.azure.records import RecordRoom
-from b24migrate.stores.azure.registers import RegisterRoom, Versions
+from b24migrate.stores.azure.records import RecordMethods
+from b24migrate.stores.azure.registers import RegisterMethods, Versions
 from b24migrate.stores.azure.rows import contents_of, entity_of, face_of, rows_of
-from b24migrate.stores.azure.settle import SettlingRoom
+from b24migrate.stores.azure.settle import SettleMethods
 from b24migrate.stores.azure.shards import Face, Tally
-from b24migrate.stores.azure.stage import StagingRoom, added
+from b24migrate.stores.azure.stage import StageMethods, added
 from b24migrate.stores.azure.transactions import create, replace
 
 Row = Mapping[str, Json]
 
 
-class MovingRoom(ChangingRoom):
+class CopyMethods(ChangeMethods):
     def export(self, table: Table, span: Span, limit: int) -> list[Row]:
         keys = self.order.keys(table, span)
         found = list(islice(self.finder.matching(table, keys, EVERY, None, first=max(1, limit)), limit))
@@ -124,7 +124,7 @@ __all__ = ["AzureQueue", "AzureStore", "BlobFiles", "exists", "open_azure"]
 OWN_TABLES = ("Counters", "Jobs")
 
 
-class AzureStore(StagingRoom, RecordRoom, SettlingRoom, MovingRoom, RegisterRoom):
+class AzureStore(StageMethods, RecordMethods, SettleMethods, CopyMethods, RegisterMethods):
     def __init__(self, account: Account, tables: Sequence[Table], clock: Clock) -> None:
         self.account = account
         self.tables = tables

@@ -36,7 +36,7 @@ class Plan(NamedTuple, Generic[T]):
     note: Any = None
 
 
-class ChangingRoom:
+class ChangeMethods:
     account: Account
     blobs: Blobs
     tallies: Tallies

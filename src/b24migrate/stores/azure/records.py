@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from b24migrate.model.records import Record, Span, Status, Table, deleted_counter, end_between_families, order_key
-from b24migrate.stores.azure.changes import ChangingRoom
+from b24migrate.stores.azure.changes import ChangeMethods
 from b24migrate.stores.azure.find import (
     DELETED,
     EVERY,
@@ -35,7 +35,7 @@ _EVERYTHING = Span()
 _FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
 
 
-class RecordRoom(ChangingRoom):
+class RecordMethods(ChangeMethods):
     tables: Sequence[Table]
 
     # ------------------------------------------------------------ numbers

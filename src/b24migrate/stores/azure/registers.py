@@ -48,7 +48,7 @@ class Versions:
             self._last = max(self._last, version)
 
 
-class RegisterRoom:
+class RegisterMethods:
     account: Account
     blobs: Blobs
     versions: Versions

@@ -20,11 +20,11 @@ from b24migrate.model.records import (
     order_key,
 )
 from b24migrate.ports import ID_MAP, Register, RegisterRow
-from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
+from b24migrate.stores.azure.changes import ChangeMethods, Plan, without_repeats
 from b24migrate.stores.azure.find import MOST, failed
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.order import shape
-from b24migrate.stores.azure.registers import RegisterRoom
+from b24migrate.stores.azure.registers import RegisterMethods
 from b24migrate.stores.azure.rows import SMALL, emptied, face_of, key_of, time_text, value_of
 from b24migrate.stores.azure.shards import Face, Tally
 from b24migrate.stores.azure.transactions import delete, merge
@@ -35,7 +35,7 @@ _NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc", "Losses"), "")
 _NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorMessage", "LastErrorAtUtc", "RetryAfterUtc"), "")
 
 
-class SettlingRoom(ChangingRoom, RegisterRoom):
+class SettleMethods(ChangeMethods, RegisterMethods):
     def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
         self.link(stream, [one.link for one in outcomes if one.link], now=now)
         at = time_text(now)

@@ -19,7 +19,7 @@ from b24migrate.model.records import (
     order_key,
     renew_by_hash,
 )
-from b24migrate.stores.azure.changes import ChangingRoom, Plan, without_repeats
+from b24migrate.stores.azure.changes import ChangeMethods, Plan, without_repeats
 from b24migrate.stores.azure.rows import (
     WHOLE,
     WITH_EXTRAS,
@@ -56,7 +56,7 @@ class _Visit(NamedTuple):
         return f"seen:{self.table.name}:{self.pass_no}"
 
 
-class StagingRoom(ChangingRoom):
+class StageMethods(ChangeMethods):
     familiar: set[Table]  # where records were met again: there it is better to look first
 
     def stage(

@@ -9,12 +9,12 @@ from b24migrate.model.records import COLUMNS, LONGEST_ERROR, Json, Span, Table, 
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.files import FolderFiles
 from b24migrate.stores.sqlite.queue import SqliteQueue
-from b24migrate.stores.sqlite.records import RecordRoom
-from b24migrate.stores.sqlite.registers import RegisterRoom
+from b24migrate.stores.sqlite.records import RecordMethods
+from b24migrate.stores.sqlite.registers import RegisterMethods
 from b24migrate.stores.sqlite.schema import VERSION
-from b24migrate.stores.sqlite.settle import SettlingRoom
+from b24migrate.stores.sqlite.settle import SettleMethods
 from b24migrate.stores.sqlite.sql import Tally, bounds, chunks, execute_many, marks, sql
-from b24migrate.stores.sqlite.stage import StagingRoom
+from b24migrate.stores.sqlite.stage import StageMethods
 
 _BYTES = frozenset({"Payload", "Extras"})  # text in the file, so that people can read it
 _EXPORT = 'SELECT {columns} FROM "{table}" WHERE Ord > ? AND Ord <= ? ORDER BY Ord LIMIT ?'
@@ -31,7 +31,7 @@ _BEFORE = 'SELECT Status, PulledThrough FROM "{table}" WHERE Ord IN ({marks})'
 _SIZES = (39, 10, 1)  # the largest stays below 999 variables, the limit of older libraries
 
 
-class MovingRoom:
+class CopyMethods:
     database: Database
 
     def export(self, table: Table, span: Span, limit: int) -> list[Mapping[str, Json]]:
@@ -63,7 +63,7 @@ def _cut(row: Mapping[str, Json]) -> dict[str, Json]:
 __all__ = ["Database", "FolderFiles", "SqliteQueue", "SqliteStore"]
 
 
-class SqliteStore(StagingRoom, RecordRoom, SettlingRoom, RegisterRoom, MovingRoom):
+class SqliteStore(StageMethods, RecordMethods, SettleMethods, RegisterMethods, CopyMethods):
     def __init__(self, database: Database) -> None:
         self.database = database
 

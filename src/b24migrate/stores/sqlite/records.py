@@ -72,7 +72,7 @@ _COUNTS = "SELECT Status, Records, PulledThrough FROM Tallies WHERE TableName = 
 _STEP = 'SELECT Ord FROM "{table}" {index} WHERE {within} Ord > ? AND Ord <= ? ORDER BY Ord LIMIT 1 OFFSET ?'
 
 
-class RecordRoom:
+class RecordMethods:
     database: Database
 
     def records(self, table: Table, span: Span, limit: int) -> list[Record]:

@@ -35,7 +35,7 @@ _INT64 = 1 << 63
 _PLAIN = frozenset({str, float, type(None)})  # told apart by their columns
 
 
-class RegisterRoom:
+class RegisterMethods:
     database: Database
 
     def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None:

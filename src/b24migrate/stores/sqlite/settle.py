@@ -97,7 +97,7 @@ class _Before(NamedTuple):
     deleted: str | None = None
 
 
-class SettlingRoom:
+class SettleMethods:
     database: Database
 
     def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:

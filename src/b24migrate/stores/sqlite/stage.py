@@ -113,7 +113,7 @@ class _Page(NamedTuple):
         return values
 
 
-class StagingRoom:
+class StageMethods:
     database: Database
 
     def stage(
