@@ -27,7 +27,7 @@ from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native.applications import HOUR_S, LocalApplication
 from b24sim.native.box_habits import FORMATS, BoxHabits
-from b24sim.native.task_habits import CHECKLISTS, COUNTS, TaskHabits
+from b24sim.native.task_habits import CHAT_MOVES, CHECKLISTS, COUNTS, TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
 CLOUD_OPERATING_S = 480.0
@@ -310,6 +310,12 @@ def _habits(group: argparse._ArgumentGroup) -> None:
         default=TaskHabits().comment_counts,
         help="which comments COMMENTS_COUNT of tasks.task.list counts; absent: the list has no count and no topic",
     )
+    group.add_argument(
+        "--task-chat-moves",
+        choices=CHAT_MOVES,
+        default=TaskHabits().chat_moves,
+        help="what a message in the chat of a task moves: nothing, COMMENTS_COUNT, or also ACTIVITY_DATE",
+    )
     box = BoxHabits()
     group.add_argument(
         "--date-format", choices=tuple(FORMATS), default=box.date_format, help="how the site of a box writes a day"
@@ -378,6 +384,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
             old_lists_name_chats=options.old_task_lists,
             list_checklists=options.list_checklists,
             comment_counts=options.comment_counts,
+            chat_moves=options.task_chat_moves,
         ),
         method_habits=MethodHabits(
             options.available_by_scope, frozenset(name for name in options.stale_methods.split(",") if name)

@@ -120,6 +120,7 @@ class Portal:
         self.message_habits = message_habits or MessageHabits()
         self.habits = habits or Habits()
         self.task_habits = task_habits or TaskHabits()
+        self.company.task_chat_moves = self.task_habits.chat_moves
         self.method_habits = method_habits or MethodHabits()
         self.box_habits = box_habits or BoxHabits()
         self.original_names = original_names

@@ -16,6 +16,7 @@ class Table:
 
     def __init__(self, ids: Iterable[int], make: Callable[[int], Row], keep: int = 200_000):
         self.ids = sorted(ids)
+        self._highest = self.ids[-1] if self.ids else 0
         self.version = 0
         self._no_order: tuple[int, list[int]] = (-1, [])
         self._make = make
@@ -66,6 +67,7 @@ class Table:
         """Add or replace a row."""
         if number not in self:
             insort(self.ids, number)
+            self._highest = max(self._highest, number)
         self._own[number] = row
         self._encoded.pop(number, None)
         self.version += 1
@@ -83,7 +85,12 @@ class Table:
         self._rows.clear()
 
     def next_id(self) -> int:
-        return self.ids[-1] + 1 if self.ids else 1
+        """Never one that a deleted row had."""
+        return self._highest + 1
+
+    def changed(self, number: int) -> Row:
+        """The row if it was added or changed after the beginning, otherwise nothing: making one takes a while."""
+        return self._own.get(number, {})
 
 
 def by_chance(number: int) -> int:

@@ -33,8 +33,11 @@ def add_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 
 def update_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """Every write of the profile moves TIMESTAMP_X. A login does not (kernel 25.100), and whether another department
+    does, when the structure is changed, nobody says: `"undated": true` is for both."""
     number = _known(company.users.ids, wish)
-    company.users.put(number, company.users.row(number) | wish.get("fields", {}) | {"_TIMESTAMP_X": now})
+    dated = {} if wish.get("undated") else {"_TIMESTAMP_X": now}
+    company.users.put(number, company.users.row(number) | wish.get("fields", {}) | dated)
     return [number]
 
 
@@ -70,9 +73,11 @@ def add_group(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     return [number]
 
 
-def update_group(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+def update_group(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """DATE_UPDATE moves only where the writer names it: neither `sonet_group.update` does nor a change of members
+    (kernel 25.100, module socialnetwork)."""
     number = _known(company.groups.ids, wish)
-    company.groups.put(number, company.groups.row(number) | _dated(company, now, wish))
+    company.groups.put(number, company.groups.row(number) | dict(wish.get("fields", {})))
     return [number]
 
 
@@ -102,7 +107,7 @@ def _counted(company: Company, group: Group) -> list[int]:
 
 
 def add_chat(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    number = int(wish.get("id") or max(company.chats, default=4) + 1)
+    number = int(wish.get("id") or company.next_chat())
     fields = wish.get("fields", {})
     members = [int(user) for user in fields.get("users", [1])]
     kind, name = str(fields.get("message_type", CLOSED)), str(fields.get("name", f"Новый чат {number}"))

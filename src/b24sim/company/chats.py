@@ -1,5 +1,6 @@
 """Chats: who is in them, and how long each has become."""
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -66,7 +67,9 @@ class Chat:
     step_s: float = 0.0
     description: str = ""
     added: list[Row] = field(default_factory=list)
-    edits: dict[int, Row] = field(default_factory=dict)
+    edits: dict[int, Row] = field(default_factory=dict)  # by the place a message was grown in
+    gone: list[int] = field(default_factory=list)  # places of grown messages that were deleted for good, ascending
+    touched: float = 0.0  # when its last message was edited, or the caller read it: `date_update` moves
     extra: Row = field(default_factory=dict)
     # Who was in it, and whose it was, when its messages were written; empty: those who are now.
     writers: list[int] = field(default_factory=list)
@@ -104,16 +107,41 @@ class Chat:
         """The id of the message at a place, ascending."""
         if place >= self.count:
             return int(self.added[place - self.count]["id"])
-        return self.first_id + STRIDE * place + (place * 7 + self.id) % STRIDE
+        return self.grown_id(self.grown_in(place))
+
+    def grown_id(self, grown: int) -> int:
+        return self.first_id + STRIDE * grown + (grown * 7 + self.id) % STRIDE
+
+    def grown_in(self, place: int) -> int:
+        """The place a message was grown in, before any of them was deleted for good."""
+        for gone in self.gone:
+            if gone > place:
+                break
+            place += 1
+        return place
+
+    def place_now(self, grown: int) -> int | None:
+        """Where a grown message is now; None if it was deleted for good."""
+        before = bisect_left(self.gone, grown)
+        return None if grown in self.gone[before : before + 1] else grown - before
+
+    def erase(self, place: int) -> None:
+        """Delete a message for good: the row is gone, and so is one of the count."""
+        if place >= self.count:
+            del self.added[place - self.count]
+            return
+        insort(self.gone, self.grown_in(place))
+        self.count -= 1
 
     def places_up_to(self, message: int) -> int:
         """How many messages have ids not above the given one: the place where newer ones begin."""
         if not self.count or message < self.first_id:
             grown = 0
         else:
-            grown = min(self.count, (message - self.first_id) // STRIDE + 1)
-            if grown and self.id_at(grown - 1) > message:
+            grown = min(self.count + len(self.gone), (message - self.first_id) // STRIDE + 1)
+            if grown and self.grown_id(grown - 1) > message:
                 grown -= 1
+            grown -= bisect_left(self.gone, grown)
         return grown + sum(int(row["id"]) <= message for row in self.added)
 
     def place_of(self, message: int) -> int | None:

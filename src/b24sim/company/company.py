@@ -47,10 +47,16 @@ class Company:
         self.tasks = Tasks(self)
         self.chats |= other_chats(self.people, self.groups_by_id.values(), grown, self.moments)
         self.chats |= self.tasks.grow_chats()
+        # The highest numbers there ever were: a portal gives none twice.
+        self._highest_chat = max(self.chats, default=4)
+        ends = (chat.grown_id(chat.count - 1) for chat in self.chats.values() if chat.count)
+        self._highest_message = max(self.correspondence.messages * 3 + 200, *ends, 0)
         # Pictures that were sent to the portal, by kind and owner; others are drawn when they are asked for.
         self.pictures: dict[tuple[str, int], bytes] = {}
         # Users who read the chats of all tasks; a portal that lets administrators do so names them here.
         self.task_chat_readers: frozenset[int] = frozenset()
+        # What of a task a message in its chat moves: "nothing", its "count" of comments, also the date of "activity".
+        self.task_chat_moves = "nothing"
         self.feed = Feed(self.plan, self.people, circles(self.groups_by_id.values()))
         self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
@@ -108,6 +114,15 @@ class Company:
             pairs = {frozenset(chat.members): chat.id for chat in self.chats.values() if chat.kind == PRIVATE}
             self._pairs = (self.chats_version, pairs)
         return pairs
+
+    def next_chat(self) -> int:
+        self._highest_chat = max(self._highest_chat, max(self.chats, default=0)) + 1
+        return self._highest_chat
+
+    def next_message(self, chat: Chat) -> int:
+        last = chat.id_at(len(chat) - 1) if len(chat) else 0
+        self._highest_message = max(self._highest_message, last) + 1
+        return self._highest_message
 
     def groups_of(self, user: int) -> list[Group]:
         return [group for group in self.groups_by_id.values() if user in group.roles]

@@ -3,8 +3,10 @@
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from b24sim.company import crm_structure as structure
 from b24sim.company.crm_clients import company, company_variants, contact, contact_variants
@@ -50,6 +52,9 @@ class Items(Table):
         self._make_one: Make = lambda _number: Made(b"{}", 0)
         self._variants: Callable[[], list[Row]] = list
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
+        self.recycled: dict[int, Row] = {}  # the recycle bin, which no method shows
+        self._gone_options: set[tuple[str, int]] = set()
+        self._grown_fields: list[Field] = []
 
     def made_by(self, make: Make, variants: Callable[[], list[Row]]) -> "Items":
         self._make_one, self._variants = make, variants
@@ -63,8 +68,35 @@ class Items(Table):
     @property
     def shared(self) -> Shared:
         if self._shared is None:
-            self._shared = Shared(self._variants())
+            self._shared = Shared([row | self._emptied(row) for row in self._variants()])
         return self._shared
+
+    @property
+    def grown_fields(self) -> list[Field]:
+        """The custom fields as they were when the records were grown."""
+        return self._grown_fields or self.fields
+
+    def drop_option(self, field: Field, option: int) -> list[int]:
+        """An option of a list goes, and its values with it: no record is told. Answers the ids that lose one."""
+        had = [number for number in self if option in _several(self.row(number).get(field.code))]
+        self._grown_fields = list(self.grown_fields)
+        place = next(place for place, one in enumerate(self.fields) if one.id == field.id)
+        self.fields[place] = replace(field, options=tuple(one for one in field.options if one[0] != option))
+        self._gone_options.add((field.code, option))
+        self._shared = None
+        for number, row in self._own.items():
+            self._own[number] = row | self._emptied(row)
+        self.forget_encodings()
+        self.version += 1
+        return had
+
+    def _emptied(self, row: Row) -> Row:
+        empty: Row = {}
+        for code, option in self._gone_options:
+            value = empty.get(code, row.get(code))
+            if option in _several(value):
+                empty[code] = [one for one in value if one != option] if isinstance(value, list) else None
+        return empty
 
     def settle(self) -> None:
         """Comments hold links to the portal, so the variants are written again at a new address."""
@@ -79,10 +111,6 @@ class Items(Table):
         if made.special:
             return None
         return b"".join((made.own[:-1], b",", self.shared.encoded[made.variant], b"}"))
-
-    def changed(self, number: int) -> Row:
-        """The record if it was added or changed after the beginning, otherwise nothing: making it takes a while."""
-        return self._own.get(number, {})
 
     def since(self, name: str, bound: float) -> list[int]:
         """Ids of the records whose `createdTime` or `updatedTime` is not before the bound, in ascending order."""
@@ -168,7 +196,7 @@ class Crm:
             return self.own_files[number]
         entity_type_id, owner = owner_of(number, self.smart_types)
         items = self.items.get(entity_type_id)
-        if items is None or owner not in items or number not in _files_in(items.row(owner)):
+        if items is None or owner not in items or number not in files_in(items.row(owner)):
             return None
         return crm_file(self.world.seed, number)
 
@@ -191,29 +219,29 @@ class Crm:
     def _deals(self) -> Items:
         items = self._table(DEAL, self.deal_ids)
         return items.made_by(
-            lambda number: deal(self.world, items.times, items.fields, number),
-            lambda: deal_variants(self.world, items.fields),
+            lambda number: deal(self.world, items.times, items.grown_fields, number),
+            lambda: deal_variants(self.world, items.grown_fields),
         )
 
     def _contacts(self) -> Items:
         items = self._table(CONTACT, self.contact_ids)
         return items.made_by(
-            lambda number: contact(self.world, items.times, items.fields, number),
-            lambda: contact_variants(self.world, items.fields),
+            lambda number: contact(self.world, items.times, items.grown_fields, number),
+            lambda: contact_variants(self.world, items.grown_fields),
         )
 
     def _companies(self) -> Items:
         items = self._table(COMPANY, self.company_ids)
         return items.made_by(
-            lambda number: company(self.world, items.times, items.fields, number),
-            lambda: company_variants(self.world, items.fields),
+            lambda number: company(self.world, items.times, items.grown_fields, number),
+            lambda: company_variants(self.world, items.grown_fields),
         )
 
     def _smart_items(self, smart: SmartType) -> Items:
         items = self._table(smart.entity_type_id, self.smart_item_ids, smart)
         return items.made_by(
-            lambda number: smart_item(self.world, items.times, items.fields, smart, number),
-            lambda: smart_variants(self.world, items.fields, smart),
+            lambda number: smart_item(self.world, items.times, items.grown_fields, smart, number),
+            lambda: smart_variants(self.world, items.grown_fields, smart),
         )
 
     def _table(self, entity_type_id: int, ids: Sequence[int], smart: SmartType | None = None) -> Items:
@@ -224,6 +252,10 @@ class Crm:
         return next(smart for smart in self.smart_types if smart.id == number)
 
 
-def _files_in(row: Row) -> list[int]:
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def files_in(row: Row) -> list[int]:
     values = [item for value in row.values() for item in (value if isinstance(value, list) else [value])]
     return [value for value in values if isinstance(value, FileId)]

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from b24sim.company.crm import Items
+from b24sim.company.crm import Items, files_in
+from b24sim.company.crm_files import crm_file
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 from b24sim.errors import RestError
 from b24sim.table import Row
@@ -27,16 +28,58 @@ def add_item(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
 
 
 def update_item(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
+    """`"undated": true` is for what is written past the record: a binding made in the card of the other side, product
+    rows of the same sum by the old way, links of a deleted record (kernel 25.100)."""
     items, number = _known(company, wish)
     kept: Row = {"_productRows": company.crm.product_rows(items.entity_type_id, number)}
-    items.put(number, items.row(number) | kept | {"updatedTime": company.moments.iso(now)} | _fields(wish))
+    dated = {} if wish.get("undated") else {"updatedTime": company.moments.iso(now)}
+    items.put(number, items.row(number) | kept | dated | _fields(wish))
     return [number]
 
 
 def delete_item(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
+    """`"links": false` leaves what names it to `unlink`."""
     items, number = _known(company, wish)
+    rows = company.crm.product_rows(items.entity_type_id, number)
+    items.recycled[number] = items.row(number) | {"_productRows": rows}
     items.remove(number)
+    if wish.get("links", True):
+        unlink(company, items.entity_type_id, {number})
     return [number]
+
+
+def restore_item(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
+    """From the recycle bin: under a new id, with the dates it had (kernel 25.100)."""
+    items, old = _items(company, wish), int(str(wish.get("id", 0)).rpartition(":")[2])
+    if old not in items.recycled:
+        raise RestError("ERROR_NOT_FOUND", f"no deleted {wish.get('stream')} {old}", 404)
+    row, number = items.recycled.pop(old), items.next_id()
+    for file in files_in(row):
+        company.crm.own_files.setdefault(file, crm_file(company.crm.world.seed, file))
+    rows = [one | {"ownerId": number} for one in row["_productRows"]]
+    items.put(number, row | {"id": number, "_productRows": rows})
+    return [number]
+
+
+LINKS = {COMPANY: ("companyId", "companyIds"), CONTACT: ("contactId", "contactIds")}
+
+
+def unlink(company: "Company", entity_type_id: int, gone: set[int]) -> list[tuple[int, int]]:
+    """Links to deleted companies and contacts are taken out of all records, in the tables and without a date (kernel
+    25.100). Answers the types and ids of those records."""
+    one, several = LINKS.get(entity_type_id, ("", ""))
+    touched: list[tuple[int, int]] = []
+    for kind, items in company.crm.items.items() if one else ():
+        for number in list(items):
+            row = items.row(number)
+            if row.get(one) in gone or not gone.isdisjoint(row.get(several) or ()):
+                left = [other for other in row.get(several) or () if other not in gone]
+                first = row.get(one) if row.get(one) not in gone else left[0] if left else 0
+                fields = {one: first} | ({several: left} if several in row else {})
+                kept: Row = {"_productRows": company.crm.product_rows(kind, number)}
+                items.put(number, row | kept | fields)
+                touched.append((kind, number))
+    return touched
 
 
 def _fields(wish: dict[str, Any]) -> Row:
@@ -68,5 +111,10 @@ def _items(company: "Company", wish: dict[str, Any]) -> Items:
 CRM_CHANGES: dict[tuple[str, str], Change] = {
     (stream, op): change
     for stream in STREAMS
-    for op, change in (("add", add_item), ("update", update_item), ("delete", delete_item))
+    for op, change in (
+        ("add", add_item),
+        ("update", update_item),
+        ("delete", delete_item),
+        ("restore", restore_item),
+    )
 }

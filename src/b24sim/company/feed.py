@@ -40,6 +40,7 @@ class Post:
     comments: int
     status: str = PUBLISHED
     extra: Row = field(default_factory=dict)
+    first_dest: tuple[str, ...] = ()  # whom it was for when its comments were written, where that is others now
 
     @property
     def case(self) -> str:
@@ -166,10 +167,11 @@ class Feed:
 
     def crowd(self, post: Post) -> Sequence[int]:
         """Who might comment."""
-        if ALL in post.dest:
+        dest = post.first_dest or post.dest
+        if ALL in dest:
             return self.staff
         met = [post.author]
-        for code in post.dest:
+        for code in dest:
             number = int(code.lstrip("USGDR") or 0)
             met += self._members.get(number, ()) if code.startswith("SG") else ()
             met += (number,) if code.startswith("U") else ()

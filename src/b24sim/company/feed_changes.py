@@ -31,7 +31,7 @@ def update_post(company: Company, now: float, wish: dict[str, Any]) -> list[int]
 def delete_post(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """Its comments go with it."""
     post, comments = _post(company, wish.get("id")), company.feed_rows.comments
-    for number in [number for number in comments if comments.row(number)["_post_id"] == post.id]:
+    for number in company.feed_rows.comments_of_post(post.id):
         comments.remove(number)
     company.feed_rows.posts.remove(post.id)
     del company.feed.posts[post.id]
@@ -81,7 +81,9 @@ def _set(company: Company, post: Post, now: float, wish: dict[str, Any]) -> None
     fields = dict(wish.get("fields", {}))
     outside = {name: fields.pop(name) for name in OUTSIDE if name in fields}
     post.author = int(outside.get("AUTHOR_ID", post.author))
-    post.dest = tuple(str(code) for code in outside.get("DEST", post.dest))
+    if "DEST" in outside:
+        post.first_dest = post.first_dest or post.dest
+        post.dest = tuple(str(code) for code in outside["DEST"])
     post.status = str(outside.get("PUBLISH_STATUS", post.status))
     new = [
         company.attachments.attach("blog", "blog_post", post.id, by=post.author, at=now).id

@@ -52,6 +52,16 @@ class FeedRows:
             self._by_author = (self.comments.version, index)
         return index.get(user, [])
 
+    def comments_of_post(self, post: int) -> list[int]:
+        """Ids of its comments, ascending, without making those of others."""
+        return [number for number in self.comments if self._post_of(number) == post]
+
+    def _post_of(self, comment: int) -> int:
+        own = self.comments.changed(comment)
+        if own:
+            return int(own["_post_id"])
+        return self.feed.id_at(self.feed.post_of_comment(self.comment_number(comment))[0])
+
     def post_row(self, number: int) -> Row:
         """A row of `log.blogpost.get`; `extra` of a post stands above what it was grown with."""
         post = self.feed.posts[number]

@@ -62,6 +62,7 @@ class Correspondence:
         """One row of `im.dialog.messages.get`."""
         if place >= chat.count:
             return encode(chat.added[place - chat.count])
+        place = chat.grown_in(place)
         if chat.edits and place in chat.edits:
             return encode(chat.edits[place])
         if chat.script:
@@ -86,7 +87,7 @@ class Correspondence:
             if author == 0
             else _UUID % (luck & 0xFFFFFFFF, luck >> 48, luck & 0xFFF, luck >> 52, luck & 0xFFFFFFFFFFFF)
         )
-        return _ROW % (chat.id_at(place), chat.id, author, self.moments.iso(at).encode(), text, uuid, params)
+        return _ROW % (chat.grown_id(place), chat.id, author, self.moments.iso(at).encode(), text, uuid, params)
 
     def page(self, chat: Chat, places: range) -> Rows:
         """Many rows at once. Plain messages, which are most of them, are written out in this one loop, for speed."""
@@ -111,7 +112,7 @@ class Correspondence:
     def _special_places(self, chat: Chat, places: range) -> Container[int]:
         """Where the plain way of writing will not do: the first message, the long one, files, later changes."""
         low, high = min(places, default=0), max(places, default=0)
-        if self.bots or chat.script or high >= chat.count:
+        if self.bots or chat.script or chat.gone or high >= chat.count:
             return places
         start, end = chat.first_number + low, chat.first_number + high + 1
         ordinals = range(start * self.files // self.messages, end * self.files // self.messages)
@@ -135,7 +136,8 @@ class Correspondence:
         if not 0 <= number < self.messages or not self.has_file(number):
             return None
         chat = self.chats[bisect_right(self.first_numbers, number) - 1]
-        return chat, number - chat.first_number
+        place = chat.place_now(number - chat.first_number)
+        return None if place is None else (chat, place)
 
     def _special(self, chat: Chat, place: int, luck: int, author: int, text: bytes) -> tuple[int, bytes, bytes]:
         kind, members = KINDS[luck & 1023], chat.writers or chat.members

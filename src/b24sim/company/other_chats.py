@@ -80,9 +80,10 @@ def _grown(people: People, groups: Iterable[Group], chats: list[Chat]) -> Iterat
 
 def _script(moments: Moments) -> Callable[[Chat, int], Row]:
     def said(chat: Chat, place: int) -> Row:
-        author = chat.members[place % len(chat.members)]
+        authors = chat.writers or chat.members
+        author = authors[place % len(authors)]
         return {
-            "id": chat.id_at(place), "chat_id": chat.id, "author_id": author,
+            "id": chat.grown_id(place), "chat_id": chat.id, "author_id": author,
             "date": moments.iso(chat.started + place * chat.step_s), "text": f"{chat.name} {place}", "unread": False,
             "uuid": None, "replaces": [], "params": [], "disappearing_date": None,
         }  # fmt: skip

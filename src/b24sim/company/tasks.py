@@ -45,6 +45,7 @@ class Tasks:
         self._added = 0
         self.own_checklists: dict[int, list[Row]] = {}
         self.own_comments: dict[int, list[Row]] = {}
+        self.recycled: dict[int, tuple[Row, Chat | None]] = {}  # the recycle bin, which no method shows
         for family, make in (
             (Family.TASK, self._on_task),
             (Family.CHECKLIST, self._on_checklist),
@@ -113,7 +114,9 @@ class Tasks:
         if place is None or chat is None or talks.talk_of(self._company, place).where is not Where.COPIED:
             return None
         at = comment - talks.forum_id(place, 0)
-        return chat.id_at(at + 1) if 0 <= at < talks.talk_of(self._company, place).old else None
+        if not 0 <= at < talks.talk_of(self._company, place).old or chat.place_now(at + 1) is None:
+            return None
+        return chat.grown_id(at + 1)
 
     def checklist_size(self, number: int) -> int:
         place = place_of(self._company, number)
@@ -129,7 +132,8 @@ class Tasks:
             forum = [row["ID"] for row in self.forum(number)]
             old, copied = len(forum), sum(self.message_of(number, comment) is not None for comment in forum)
         else:
-            old, copied = talk.old, talk.old if chat and talk.where is Where.COPIED else 0
+            shown = [chat.place_now(at + 1) is not None for at in range(talk.old)] if chat else []
+            old, copied = talk.old, sum(shown) if talk.where is Where.COPIED else 0
         return old - copied + (len(chat) if chat else 0)
 
     def next_item(self) -> int:
@@ -150,7 +154,8 @@ class Tasks:
         talk, chat = talks.talk_of(self._company, place), self.chat_of(task_id(self._company, place))
         at = 1 + said - talk.first_in_chat
         file = self._company.attachments.file(number)
-        return (file, chat, at) if file and chat and 0 < at < talk.messages else None
+        shown = chat.place_now(at) if chat and 0 < at < talk.messages else None
+        return (file, chat, shown) if file and chat and shown is not None else None
 
     def _row(self, number: int) -> Row:
         company, place = self._company, place_of(self._company, number)
@@ -183,7 +188,7 @@ class Tasks:
         """A message of a task's chat; the first tells that the chat was made."""
         company = self._company
         place = (chat.id - FIRST_CHAT_ID) // 2
-        row = {"id": chat.id_at(at), "chat_id": chat.id}
+        row = {"id": chat.grown_id(at), "chat_id": chat.id}
         if at == 0:
             text = texts.CHAT_MADE.format(user=crew_of(company, place).creator)
             said = Comment(0, 0, chat.started, text, system=True)

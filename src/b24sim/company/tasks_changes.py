@@ -7,6 +7,7 @@ from b24sim.company.chats import TASK, Chat
 from b24sim.company.company import Company
 from b24sim.company.message_changes import add_message, delete_message, update_message
 from b24sim.company.tasks import ENTITY
+from b24sim.company.tasks_crew import parent_of, place_of
 from b24sim.company.tasks_rows import derived
 from b24sim.errors import RestError
 from b24sim.table import Row
@@ -25,6 +26,8 @@ def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """`fields` in upper case, as a filter names them; `chat` false makes a task of the old kind."""
     tasks = company.tasks
     number = int(wish.get("id") or max(tasks.table.next_id(), 1_000))
+    tasks.own_checklists.pop(number, None)
+    tasks.own_comments.pop(number, None)
     row: Row = dict.fromkeys(fields.PLAIN) | dict.fromkeys((*fields.SYSTEM, *fields.CUSTOM))
     row |= dict.fromkeys(FLAGS_OF_TASKS, "N")
     row |= {
@@ -44,7 +47,7 @@ def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 def _new_chat(company: Company, now: float, row: Row) -> int:
     people = (row["CREATED_BY"], row["RESPONSIBLE_ID"], *row["ACCOMPLICES"], *row["AUDITORS"])
     members = [user for user in dict.fromkeys(int(user) for user in people) if user in company.users] or [1]
-    number = max(company.chats, default=4) + 1
+    number = company.next_chat()
     chat = Chat(number, 0, TASK, row["TITLE"], members[0], members, started=now)
     chat.entity_type, chat.entity_id = ENTITY, row["ID"]
     company.chats[number] = chat
@@ -53,27 +56,59 @@ def _new_chat(company: Company, now: float, row: Row) -> int:
 
 
 def update_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """CHANGED_DATE moves, unless an integration names another one; ACTIVITY_DATE does not (kernel 25.100)."""
     number = _known(company, wish.get("id"))
-    moved = {"CHANGED_DATE": int(now), "ACTIVITY_DATE": int(now)}
+    moved = {"CHANGED_DATE": int(now)}
     company.tasks.table.put(number, derived(company.tasks.table.row(number) | moved | _asked(company, wish)))
     return [number]
 
 
 def delete_task(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    """Its chat goes with it, and what was attached cannot be opened any more."""
+    """Its chat goes with it, and what was attached cannot be opened any more. `"children": false` leaves what is below
+    it to `raise_children`."""
     number, tasks = _known(company, wish.get("id")), company.tasks
     chat = tasks.chat_of(number)
+    tasks.recycled[number] = (tasks.table.row(number), chat)
     if chat:
         del company.chats[chat.id]
         company.chats_version += 1
     tasks.table.remove(number)
-    tasks.own_checklists.pop(number, None)
-    tasks.own_comments.pop(number, None)
+    if wish.get("children", True):
+        raise_children(company, {number})
     return [number]
 
 
-def add_item(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    """`task` says where; `fields` are those of task.checklistitem.getlist."""
+def restore_task(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """From the recycle bin: with the id and the dates it had (kernel 25.100), its checklists and comments."""
+    number = int(wish.get("id", 0))
+    if number not in company.tasks.recycled:
+        raise RestError("ERROR_NOT_FOUND", f"no deleted task {number}", 404)
+    row, chat = company.tasks.recycled.pop(number)
+    if chat:
+        company.chats[chat.id] = chat
+        company.chats_version += 1
+    company.tasks.table.put(number, row)
+    return [number]
+
+
+def raise_children(company: Company, gone: set[int]) -> list[int]:
+    """What was below deleted tasks moves up to theirs, or to nothing: written in the table, without a date
+    (kernel 25.100). Answers which tasks these are."""
+    table, moved = company.tasks.table, []
+    for number in table:
+        own, place = table.changed(number), place_of(company, number)
+        parent = int(own["PARENT_ID"] or 0) if own else parent_of(company, place) if place is not None else 0
+        if parent in gone:
+            above = int(company.tasks.recycled[parent][0]["PARENT_ID"] or 0)
+            above = 0 if above in gone or above == number else above
+            table.put(number, derived(table.row(number) | {"PARENT_ID": str(above) if above else None}))
+            moved.append(number)
+    return moved
+
+
+def add_item(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """`task` says where; `fields` are those of task.checklistitem.getlist. Whatever happens to an item moves no date of
+    the task (kernel 25.100)."""
     task = _known(company, wish.get("task", next(iter(company.tasks.table), None)))
     items = _own_items(company, task)
     number = int(wish.get("id") or company.tasks.next_item())
@@ -83,41 +118,45 @@ def add_item(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
         "MEMBERS": {}, "ATTACHMENTS": [],
     }  # fmt: skip
     items.append(row | _item(company, wish))
-    _touch(company, task, CHANGED_DATE=int(now), ACTIVITY_DATE=int(now))
     return [number]
 
 
-def update_item(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+def update_item(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     task, place = _item_place(company, wish)
     items = _own_items(company, task)
     items[place] = items[place] | _item(company, wish)
-    _touch(company, task, CHANGED_DATE=int(now), ACTIVITY_DATE=int(now))
     return [int(wish["id"])]
 
 
-def delete_item(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+def delete_item(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     task, place = _item_place(company, wish)
     del _own_items(company, task)[place]
-    _touch(company, task, CHANGED_DATE=int(now), ACTIVITY_DATE=int(now))
     return [int(wish["id"])]
 
 
 def add_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    """To the task's chat, or to the forum where there is none or `where` is forum. CHANGED_DATE does not move."""
+    """To the task's chat, or to the forum where there is none or `where` is forum. CHANGED_DATE does not move;
+    ACTIVITY_DATE becomes that of the comment on the forum, which may lie in the past (kernel 25.100). What a message
+    in the chat moves is not documented (tasks-new.md): `Company.task_chat_moves`."""
     tasks = company.tasks
     task = _known(company, wish.get("task", next(iter(tasks.table), None)))
     chat = None if wish.get("where") == "forum" else tasks.chat_of(task)
+    count = str(int(tasks.table.row(task)["COMMENTS_COUNT"]) + 1)
     if chat:
-        ids = add_message(company, now, {"chat": chat.id, "fields": wish.get("fields", {})})
-    else:
-        ids = [tasks.next_comment()]
-        row: Row = {"ID": ids[0], "AUTHOR_ID": 1, "POST_DATE": int(now), "POST_MESSAGE": f"Новый комментарий {ids[0]}"}
-        _own_comments(company, task).append(row | {"ATTACHED": []} | _comment(company, wish))
-        topic = tasks.table.row(task)["FORUM_TOPIC_ID"] or str(FIRST_TOPIC + task)
-        _touch(company, task, FORUM_TOPIC_ID=topic, FORUM_ID="8")
-    count = int(tasks.table.row(task)["COMMENTS_COUNT"]) + 1
-    _touch(company, task, ACTIVITY_DATE=int(now), COMMENTS_COUNT=str(count))
-    return ids
+        moved: dict[str, Row] = {
+            "count": {"COMMENTS_COUNT": count},
+            "activity": {"COMMENTS_COUNT": count, "ACTIVITY_DATE": int(now)},
+        }
+        _touch(company, task, **moved.get(company.task_chat_moves, {}))
+        return add_message(company, now, {"chat": chat.id, "fields": wish.get("fields", {})})
+    number = tasks.next_comment()
+    row: Row = {"ID": number, "AUTHOR_ID": 1, "POST_DATE": int(now), "POST_MESSAGE": f"Новый комментарий {number}"}
+    row |= {"ATTACHED": []} | _comment(company, wish)
+    _own_comments(company, task).append(row)
+    topic = tasks.table.row(task)["FORUM_TOPIC_ID"] or str(FIRST_TOPIC + task)
+    at = int(row["POST_DATE"])
+    _touch(company, task, FORUM_TOPIC_ID=topic, FORUM_ID="8", ACTIVITY_DATE=at, COMMENTS_COUNT=count)
+    return [number]
 
 
 def update_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
@@ -130,11 +169,12 @@ def update_comment(company: Company, now: float, wish: dict[str, Any]) -> list[i
 
 
 def delete_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    """On the forum it is gone; in a chat its place stays."""
+    """On the forum it is gone, and only the count falls (kernel 25.100); in a chat its place stays."""
     task, place = _comment_place(company, wish)
     if place is None:
         return delete_message(company, now, _in_chat(company, task, wish))
     del _own_comments(company, task)[place]
+    _touch(company, task, COMMENTS_COUNT=str(max(0, int(company.tasks.table.row(task)["COMMENTS_COUNT"]) - 1)))
     return [int(wish["id"])]
 
 
@@ -215,6 +255,7 @@ TASK_CHANGES = {
     ("tasks", "add"): add_task,
     ("tasks", "update"): update_task,
     ("tasks", "delete"): delete_task,
+    ("tasks", "restore"): restore_task,
     ("task_checklists", "add"): add_item,
     ("task_checklists", "update"): update_item,
     ("task_checklists", "delete"): delete_item,

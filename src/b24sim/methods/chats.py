@@ -9,6 +9,7 @@ from b24sim.company.tasks import ENTITY, OLD_ENTITY
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import (
+    date_update,
     dialog,
     dialog_shape,
     is_pinned,
@@ -50,14 +51,14 @@ def recent_list(context: Context, params: Params) -> Result:
 
 
 def recent_get(context: Context, params: Params) -> Result:
-    """The last thirty days at most, a week when a date is given."""
+    """The last thirty days at most, a week when a date is given; one that cannot be read is ignored (kernel 25.100)."""
     moments, now = context.portal.company.moments, context.portal.clock.now()
     since = now - timedelta(days=RECENT_DAYS).total_seconds()
-    if params.get("LAST_SYNC_DATE"):
-        asked = moments.parse(params["LAST_SYNC_DATE"]) or 0.0
+    asked = moments.parse(params["LAST_SYNC_DATE"]) if params.get("LAST_SYNC_DATE") else None
+    if asked is not None:
         since = max(asked, now - timedelta(days=SYNC_DAYS).total_seconds())
     chats = _wanted(_recent(context), params)
-    fresh = [chat for chat in chats if (moments.parse(last_activity(context, chat)) or 0.0) >= since]
+    fresh = [chat for chat in chats if (moments.parse(date_update(context, chat)) or 0.0) >= since]
     return Result(encode_all(recent_shape(context, chat) for chat in fresh))
 
 

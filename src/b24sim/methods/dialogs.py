@@ -174,7 +174,8 @@ def recent_shape(context: Context, chat: Chat) -> Row:
         "title": context.portal.company.name_of(peer) if is_private else chat.name,
         "avatar": {"url": avatar(context, chat), "color": names.COLORS[chat.id % len(names.COLORS)]},
         "message": _last_message(context, chat), "counter": 0, "last_id": chat.id_at(len(chat) - 1) if len(chat) else 0,
-        "pinned": is_pinned(chat), "unread": False, "has_reminder": False, "date_update": at, "date_last_activity": at,
+        "pinned": is_pinned(chat), "unread": False, "has_reminder": False, "date_last_activity": at,
+        "date_update": date_update(context, chat),
         "user": user_shape(context, peer), "options": [],
     }  # fmt: skip
     item["chat"] = (
@@ -199,6 +200,13 @@ def is_pinned(chat: Chat) -> bool:
 def last_activity(context: Context, chat: Chat) -> str:
     company = context.portal.company
     return company.correspondence.at(chat, len(chat) - 1) if len(chat) else company.moments.iso(chat.started)
+
+
+def date_update(context: Context, chat: Chat) -> str:
+    """That of the last message, or later where that one was edited (kernel 25.100)."""
+    moments = context.portal.company.moments
+    at = moments.parse(last_activity(context, chat)) or 0.0
+    return moments.iso(max(at, chat.touched))
 
 
 def _last_message(context: Context, chat: Chat) -> Row:

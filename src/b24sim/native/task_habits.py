@@ -14,7 +14,7 @@ class TaskHabits:
     `list_checklists`: CHECKLIST is among the fields (tasks/fields.md), but no example of a list has it: a list ignores
     it, tells the items, or has an empty list for every task. `comment_counts`: COMMENTS_COUNT counts comments wherever
     they are (tasks-new.md does not say it), those of the forum topic only (kernel 25.100), or nothing; or the list has
-    neither count nor topic."""
+    neither count nor topic. `chat_moves`: what of its task a new message in the chat moves is written nowhere."""
 
     chats: bool = False
     keeps_dates: bool = True
@@ -23,7 +23,9 @@ class TaskHabits:
     old_lists_name_chats: bool = False
     list_checklists: str = "ignored"
     comment_counts: str = "all"
+    chat_moves: str = "nothing"
 
 
 CHECKLISTS = ("ignored", "told", "empty")
+CHAT_MOVES = ("nothing", "count", "activity")
 COUNTS = ("all", "forum", "zero", "absent")
