@@ -58,6 +58,11 @@ def _faults(portal: Portal, query: Query, body: Any) -> Any:
 
 
 def _mutate(portal: Portal, _query: Query, body: Any) -> Any:
+    """Single changes; or `{"days", "seed", "share", "without"}`, days of work in every stream."""
+    if isinstance(body, dict) and "days" in body:
+        known = {"days": int, "seed": int, "share": float, "without": list}
+        asked = {name: kind(body[name]) for name, kind in known.items() if name in body}
+        return portal.mutate(**({"seed": portal.company.plan.seed} | asked))
     wishes = body if isinstance(body, list) else [body]
     return {"ids": [number for wish in wishes for number in change(portal.company, portal.clock.now(), wish)]}
 

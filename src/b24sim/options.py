@@ -40,6 +40,7 @@ EXAMPLES = """examples:
 
 When the portal is up, one line of JSON says where: url, webhooks, control.
 Under control: GET stats, GET dump?stream=users, POST mutate, POST faults, POST reset, POST clock;
+POST mutate {"days": 2, "seed": 7, "share": 0.01} is two days of work in every stream;
 on a box GET native?kind=users, which tells what was written by its own methods, and
 POST application {"expire": true}, after which the token of --application is taken no more."""
 

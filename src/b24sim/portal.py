@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from b24sim.boxview import furniture, refresh
-from b24sim.clock import Clock, RunningClock, utc
+from b24sim.clock import Clock, ManualClock, RunningClock, utc
 from b24sim.company.changes import grow
 from b24sim.company.chats import Chat
 from b24sim.company.company import Company
+from b24sim.company.days import SHARE, mutate
+from b24sim.company.plan import DAY
 from b24sim.context import Caller, Context, Method
 from b24sim.envelope import Timing
 from b24sim.errors import RestError
@@ -259,6 +261,25 @@ class Portal:
     def insert(self, method: str, rows: int) -> None:
         """Let rows appear in what the method lists, as on a portal where people keep working."""
         grow(self.company, self.clock.now(), method, rows)
+
+    def mutate(self, seed: int, days: int = 1, share: float = SHARE, without: Iterable[str] = ()) -> dict[str, Any]:
+        """Days of work in every stream, by the seed: what was created, changed, deleted and hidden, and what of it no
+        date tells. A clock that can be moved moves with the days; on a running one all of it happens now."""
+        start, moments = self.clock.now(), self.company.moments
+        day_s = DAY if isinstance(self.clock, ManualClock) else 0.0
+        report = mutate(
+            self.company,
+            start,
+            seed=seed,
+            days=days,
+            share=share,
+            owners=self.webhooks,
+            without=list(without),
+            day_s=day_s,
+        )
+        if isinstance(self.clock, ManualClock):
+            self.clock.advance(days * DAY)
+        return {"from": moments.iso(start), "to": moments.iso(self.clock.now()), **report.told()}
 
     def _import_method(self, name: str) -> Method | None:
         if not self.has_module or not self._import_name.fullmatch(name):

@@ -77,6 +77,7 @@ class Feed:
     people: People
     groups: Sequence[Circle]
     version: int = 0
+    deleted: dict[int, Post] = field(default_factory=dict)
     _seen: dict[frozenset[str], tuple[int, list[Post]]] = field(default_factory=dict)
 
     @cached_property

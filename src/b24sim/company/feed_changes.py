@@ -34,7 +34,7 @@ def delete_post(company: Company, _now: float, wish: dict[str, Any]) -> list[int
     for number in company.feed_rows.comments_of_post(post.id):
         comments.remove(number)
     company.feed_rows.posts.remove(post.id)
-    del company.feed.posts[post.id]
+    company.feed.deleted[post.id] = company.feed.posts.pop(post.id)
     company.feed.version += 1
     return [post.id]
 

@@ -37,7 +37,9 @@ class Hand:
         return self.feed.staff[(self.luck >> shift) % len(self.feed.staff)]
 
     def other_post(self, shift: int = 0) -> Post | None:
-        return self.feed.at((self.luck >> shift) % self.feed.count)
+        """Texts keep naming a post that is deleted."""
+        place = (self.luck >> shift) % self.feed.count
+        return self.feed.at(place) or self.feed.deleted.get(self.feed.id_at(place))
 
     def group(self) -> int:
         return self.feed.groups[self.luck % len(self.feed.groups)].id if self.feed.groups else 404
