@@ -134,6 +134,20 @@ def test_wrong_hints_lose_nothing_and_are_not_trusted_again(tmp_path: Path) -> N
         assert whole(made)
 
 
+def test_the_first_comment_and_item_of_a_task_come_with_a_later_pass(tmp_path: Path) -> None:
+    """Counts of a task are no change of it, so those of the store are old."""
+    with company(tmp_path, RIGHT) as made:
+        get(made)
+        tasks = made.cloud.portal.company.tasks
+        having = {one.partition(":")[0] for stream in TABLES for one in truth(made, stream)}
+        empty = [str(one) for one in tasks.table if str(one) not in having and not is_sampled(str(one), TASKS)]
+        made.change("task_comments", "add", task=int(empty[0]), where="forum", fields={"POST_MESSAGE": "The first"})
+        made.change("task_checklists", "add", task=int(empty[1]), fields={"TITLE": "The first"})
+        get(made)
+        assert whole(made)
+        assert any(one.startswith(f"{empty[0]}:") for one in made.records("TaskComments"))
+
+
 def test_lists_without_counts_are_no_hint(tmp_path: Path) -> None:
     with company(tmp_path, TaskHabits(comment_counts="absent")) as made:
         calls = get(made)

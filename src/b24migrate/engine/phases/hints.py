@@ -58,9 +58,11 @@ def narrow_trust(reading: PerParent, parents: int) -> PerParent:
 
 def refuted_before(context: RunContext, stream: Stream, which: int, pass_no: int) -> frozenset[str]:
     """The hints of a reading that an earlier pass refuted. One that this pass refutes stays in use until its end: a job
-    of its own asks the other parents."""
+    of its own asks the other parents. What a parent says is of its last change, and a new child is no change of it: so
+    only the first pass believes a parent that says it has none."""
     rows = {hint: context.store.read(CHECKPOINTS, refuted_key(stream, which, hint)) for hint in (NONE, ELSEWHERE)}
-    return frozenset(hint for hint, row in rows.items() if row is not None and int(row.values["Pass"]) < pass_no)
+    refuted = {hint for hint, row in rows.items() if row is not None and int(row.values["Pass"]) < pass_no}
+    return frozenset(refuted if pass_no == 1 else {*refuted, NONE})
 
 
 def refute(context: RunContext, stream: Stream, which: int, hint: str, pass_no: int) -> None:
