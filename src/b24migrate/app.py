@@ -254,6 +254,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         target_url=settings.target.origin,
         deletions=settings.run.deletions,
         deletions_limit=settings.run.deletions_limit,
+        full_pass_days=settings.run.full_pass_days,
         allow_activities=frozenset(name.strip().lower() for name in settings.run.allow_activities),
         file_bytes=int(settings.run.largest_file_mb * MEGABYTE),
         absent=settings.absent,

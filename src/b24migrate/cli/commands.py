@@ -30,6 +30,7 @@ from b24migrate.cli import (
     show,
     status,
     store,
+    sync,
     undo,
     users,
     worker,
@@ -72,6 +73,7 @@ app.command("doctor")(doctor.doctor)
 app.command("analyze")(analyze.analyze)
 app.command("fidelity")(fidelity.fidelity)
 app.command("run")(run.run)
+app.command("sync")(sync.sync)
 app.command("do")(run.do)
 app.command("get")(run.get)
 app.command("set")(run.set_)

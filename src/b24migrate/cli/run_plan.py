@@ -74,13 +74,18 @@ def conduct(
     return code
 
 
-def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
-    """The named entities (none: those that the configuration wants) through the phases (none: all)."""
+def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool = False) -> Act:
+    """The named entities (none: those that the configuration wants) through the phases (none: all). `delta`: reads only
+    what may have changed."""
     from b24migrate.model.streams import PHASES
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:
         return app.runner.run(
-            app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=note_warnings(app), tick=tick
+            app.chosen(tuple(entities)),
+            tuple(phases) or PHASES,
+            delta=delta,
+            on_diagnosis=note_warnings(app),
+            tick=tick,
         )
 
     return act

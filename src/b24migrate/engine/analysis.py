@@ -30,7 +30,8 @@ class Analysis:
             for wanted in (True, False)
         )
         # Only a call shows that a method is missing: `method.get` denies some that work.
-        return PortalFacts(scopes, there, lacking if self.facts.called else frozenset())
+        known = self.facts
+        return PortalFacts(scopes, there, lacking if known.called else frozenset(), known.ahead_s, known.zone_s)
 
 
 def load(store: Store) -> Analysis:

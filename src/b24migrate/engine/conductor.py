@@ -13,6 +13,7 @@ from threading import Lock
 from b24migrate.engine import analysis as analyses
 from b24migrate.engine import gates
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.delta import write_marks
 from b24migrate.engine.plan import Plan, stop_if_dismissed
 from b24migrate.engine.stages import Stage, stages
 from b24migrate.engine.state import (
@@ -48,6 +49,7 @@ class Conductor:
         self._entities = [entity for entity in context.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
         self._lock = Lock()
+        self._marked = False
         self.put = 0  # jobs that it has put on the queue
 
     # ------------------------------------------------------------ a run's beginning
@@ -96,7 +98,22 @@ class Conductor:
             self._refresh_states()
             while self._advance_all():
                 self._refresh_states()
+            self._write_marks()
             return all(self._is_at_end(entity) for entity in self._entities)
+
+    def _write_marks(self) -> None:
+        """When every get of the plan is at its end: those that reached it are where the next delta pass begins."""
+        if self._marked or "get" not in self._phases or not all(map(self._is_read, self._entities)):
+            return
+        states = {one.name: self._states.read(one.name) for one in self._entities}
+        read = [one for one in self._entities if states[one.name].phase("get").state == DONE]
+        write_marks(self._context, read, {name: state.pass_no for name, state in states.items()})
+        self._marked = True
+
+    def _is_read(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        before = self._phases[: self._phases.index("get") + 1]
+        return any(state.phase(one).state in STUCK for one in before) or state.phase("get").state in ENDED
 
     def is_over(self) -> bool:
         """Whether the plan is at its end, as it stands."""

@@ -48,6 +48,10 @@ class Facts:
     server: str = ""
     at: str = ""
     lacks: Mapping[str, str] = field(default_factory=dict)  # of what the target does not take: why, by its wire name
+    ahead_s: float = 0.0  # the source's clock minus ours
+    zone_s: int | None = (
+        None  # the zone of the first webhook's owner minus the server's; None: the portal does not tell
+    )
     called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 
     def as_json(self) -> Json:

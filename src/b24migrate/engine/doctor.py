@@ -100,7 +100,9 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, told, called, strict=True)}
     methods = {name: exists for name, exists in found.items() if exists is not None}
     granted = tuple(sorted(scopes)) if scopes is not None else None
-    return checks, Facts(granted, admin, methods, unfit=unfit, called=True)
+    ahead_s, zone_s = _compare_clocks(_decode(said["server.time"]), _decode(said["profile"]), clock)
+    facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s)
+    return checks, facts
 
 
 def _check_reached(said: Mapping[str, Answer]) -> Check:
@@ -139,6 +141,22 @@ def _clock(said: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
     )
     fix = "" if same else say("doctor.zone_fix")
     yield Check(say("doctor.name.zone"), same, message, fix)
+
+
+def _compare_clocks(server_time: Json, profile: Json, clock: Clock) -> tuple[float, int | None]:
+    """How far the portal's clock is ahead of ours, and the owner's zone of the server's, both in seconds; `profile`
+    tells the owner's from UTC. None: it does not."""
+    try:
+        theirs = datetime.fromisoformat(str(server_time))
+        offset = theirs.utcoffset()
+        ahead_s = (theirs - clock.now()).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0, None
+    try:
+        own = int(profile["TIME_ZONE_OFFSET"])
+    except (KeyError, TypeError, ValueError):
+        return ahead_s, None
+    return ahead_s, None if offset is None else own - int(offset.total_seconds())
 
 
 def _admin(profile: Json, user_admin: Json) -> bool | None:

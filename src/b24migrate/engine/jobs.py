@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from b24migrate.engine.phases import (
+    count_ranges,
     custom_fields,
     deferred,
     deletions,
@@ -46,6 +47,7 @@ PERFORMERS: dict[str, Performer] = {
     "prove": read_children.prove,
     "children": read_children.children,
     "seek": deletions.seek,
+    "count-ranges": count_ranges.count_ranges,
     "judge": deletions.judge,
     "mark": deletions.mark,
     "pull": pull_through.pull,
@@ -67,6 +69,7 @@ PERFORMERS: dict[str, Performer] = {
     "reconcile": verify.reconcile,
     "sample": verify.sample,
     "compare": verify.compare,
+    "compare-changed": verify.compare_changed,
     "cover": verify.cover,
 }
 

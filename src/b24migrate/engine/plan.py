@@ -43,6 +43,7 @@ class Plan:
     entities: tuple[str, ...]
     phases: tuple[str, ...] = PHASES
     test_limit: int = 0
+    delta: bool = False  # its get reads only what may have changed since the marks
 
 
 @dataclass(frozen=True, slots=True)

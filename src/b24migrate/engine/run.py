@@ -99,12 +99,13 @@ class Runner:
         phases: Sequence[str] = PHASES,
         *,
         test_limit: int | None = None,
+        delta: bool = False,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
         """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
-        than the configured one."""
-        run = self.begin(entities, phases, test_limit=test_limit, on_diagnosis=on_diagnosis)
+        than the configured one. `delta`: reads only what may have changed."""
+        run = self.begin(entities, phases, test_limit=test_limit, delta=delta, on_diagnosis=on_diagnosis)
         try:
             self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
@@ -123,7 +124,12 @@ class Runner:
         """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
         wanted = plan.resumable_run(self.context.store).plan
         return self.run(
-            wanted.entities, wanted.phases, test_limit=wanted.test_limit, on_diagnosis=on_diagnosis, tick=tick
+            wanted.entities,
+            wanted.phases,
+            test_limit=wanted.test_limit,
+            delta=wanted.delta,
+            on_diagnosis=on_diagnosis,
+            tick=tick,
         )
 
     def begin(
@@ -132,6 +138,7 @@ class Runner:
         phases: Sequence[str] = PHASES,
         *,
         test_limit: int | None = None,
+        delta: bool = False,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
@@ -146,7 +153,7 @@ class Runner:
             self._settle_last_undo()
             remember_target(self.context.store, self.context.options.target_url)
         limit = self.context.options.test_limit if test_limit is None else test_limit
-        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit)
+        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit, delta)
 
         def prepare(run: Run, continued: bool) -> None:
             self.conductor(run).reset(continued=continued)
@@ -176,7 +183,14 @@ class Runner:
         self.current.id = run.id
         probe.load_habits(self.context)
         facts = analysis.load(self.context.store).for_phases
-        return self.context.for_run(run.id, facts, test_limit=run.plan.test_limit)
+        wanted = run.plan
+        return self.context.for_run(
+            run.id,
+            facts,
+            test_limit=wanted.test_limit,
+            delta=wanted.delta,
+            planned=frozenset(wanted.entities),
+        )
 
     def worker_pool(self, run: Run) -> WorkerPool:
         context = self.join(run)

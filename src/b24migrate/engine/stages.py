@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases import deferred, deletions, lanes, read, removal, send, verify
+from b24migrate.engine.phases import count_ranges, deferred, deletions, delta, lanes, read, removal, send, verify
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.records import Job, Json, Status
@@ -95,8 +95,13 @@ def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[S
         args = {"stream": stream.name, "pass": pass_no, "after": ""}
         return [Job(scope, "mark", args)] if deletions.count_absent(context, stream) else []
 
+    def seek(context: RunContext, scope: str) -> list[Job]:
+        if delta.is_delta(context, stream, pass_no):
+            return count_ranges.seed(context, scope, stream, pass_no)
+        return deletions.seed(context, scope, "seek", stream, pass_no)
+
     judged = [seeded("judge")] if deletions.is_reread(context, stream) else []
-    return [seeded("seek"), *judged, Stage(f"mark {stream.name}", mark)]
+    return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark)]
 
 
 def pull_stage(stream: Stream) -> Stage:

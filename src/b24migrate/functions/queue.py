@@ -125,7 +125,8 @@ def _tend(keeper: AppCache) -> str:
 
 def resume(app: App, run: Run) -> None:
     """Checks both portals and continues; raises Stop if a check fails."""
-    app.runner.begin(run.plan.entities, run.plan.phases, test_limit=run.plan.test_limit)
+    wanted = run.plan
+    app.runner.begin(wanted.entities, wanted.phases, test_limit=wanted.test_limit, delta=wanted.delta)
     log_line(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
 

@@ -120,6 +120,17 @@ class Slices:
         return max(1, -(-count // self.size))
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a delta pass asks a listing by ascending id for what changed. It needs three questions, since each has holes:
+    a filter by time, ids above the highest one known, and counts by range of ids."""
+
+    time: str  # the field that a change moves
+    newest: Args  # the parameters of the order in which the latest change comes first
+    narrow: Args  # the parameters that bring the id and the time only
+    shifted: bool = False  # the portal reads a time in a filter as local time of the webhook's owner
+
+
 Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
 
 
@@ -138,6 +149,7 @@ class Listing:
     enrich_scope: str = ""
     enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
     select: str = ""  # the parameter in which custom fields must be named, or they do not come
+    changes: Changes | None = None  # how a delta pass asks for what changed; None: it reads all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +457,7 @@ class Stream:
     # the payload's fields by which people know a record, in every spelling: those that are there, joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
     emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which somebody may look for it
+    unseen: tuple[str, ...] = ()  # what a delta pass does not see, in sentences
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"

@@ -38,6 +38,10 @@ class Records(Protocol):
         parent (the row key up to its last `:`) is in `hold`. With `pulled` only the pulled-through ones."""
         ...
 
+    def keys(self, table: Table, span: Span, limit: int) -> list[str]:
+        """The row keys of the first `limit` records of the span in order, whatever their status. No payload is read."""
+        ...
+
     def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
         """The first `limit` records of the span, in order, that this pass has met; or, with `shown` false, those that
         it has not met and that are not marked as deleted."""

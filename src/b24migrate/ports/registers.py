@@ -80,6 +80,8 @@ TOKENS = Register("Tokens", "tokens", ("Origin", "Sealed", "Holder", "HeldUntilU
 ALIASES = Register("Aliases", "alias", ("Id",))
 # in which order the records of a serial stream go: `Order` names the last, its slices have [row key, second], …
 TURNS = Register("Turns", "turn", ("Order", "Turns"))
+# by stream: how its latest pass reads it (`now:`), and where the next delta pass begins (`mark:`)
+PASSES = Register("Passes", "pass", ("Pass", "Delta", "MarkUtc", "FullUtc", "Since", "Highest", "Basis", "Why"), True)
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -110,6 +112,7 @@ REGISTERS = (
     TURNS,
     TOKENS,
     ALIASES,
+    PASSES,
 )
 BROKEN_JOB = ("BROKEN_ROW", say("work.broken_job"))
 Billing = Literal["inner", "batch"]

@@ -56,6 +56,8 @@ def _verdict(words: Words, seen: Overview, zone: tzinfo | None) -> Iterator[str]
         yield words("status.more.limits", methods=_few(words, now.waits_for))
     if now.verdict in OVER and seen.run is not None and seen.run.test_limit:
         yield words("status.more.tryout", count=number(seen.run.test_limit))
+    if seen.run is not None and seen.run.delta:
+        yield words("status.more.delta")
     yield from _findings(words, seen)
 
 

@@ -44,6 +44,9 @@ class Options:
     target_url: str = ""  # and where they should
     deletions: str = "keep"  # what becomes of records on the target that the source has no longer: keep or delete
     deletions_limit: float = 5.0  # percent of a stream; if more are gone, its get stops
+    full_pass_days: float = 14.0  # a delta pass reads a stream whole when that was last done longer ago
+    delta: bool = False  # the get of this run reads only what may have changed
+    planned: frozenset[str] = frozenset()  # the entities of this run
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured
@@ -58,6 +61,8 @@ class Facts(NamedTuple):
     scopes: frozenset[str] | None = None  # None: the portal does not tell
     methods: frozenset[str] = frozenset()  # of those that readings need, the ones the portal has
     lacking: frozenset[str] = frozenset()  # and the ones it says that it has not
+    ahead_s: float = 0.0  # the portal's clock minus ours
+    zone_s: int | None = None  # the zone of the webhook's owner minus the server's; None: unknown
 
     def grants(self, scope: str) -> bool:
         return self.scopes is None or scope in self.scopes
@@ -106,8 +111,8 @@ class RunContext:
     def with_facts(self, facts: Facts) -> RunContext:
         return replace(self, facts=facts)
 
-    def for_run(self, run: str, facts: Facts, *, test_limit: int) -> RunContext:
-        return replace(self.with_options(test_limit=test_limit), run=run, facts=facts)
+    def for_run(self, run: str, facts: Facts, **options: Any) -> RunContext:
+        return replace(self.with_options(**options), run=run, facts=facts)
 
     def without_notes(self) -> RunContext:
         """For reading only."""

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from zlib import crc32
 
 from b24migrate.engine.phases import lanes
-from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_extras, decode_readable
+from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
@@ -22,7 +23,7 @@ from b24migrate.engine.phases.removal import UNSURE
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Refused
 from b24migrate.model.records import Job, Record, Span, children_span, order_key
-from b24migrate.model.streams import Each, PerParent, Reading, Stream
+from b24migrate.model.streams import Each, PerParent, Reading, SourceRecord, Stream
 from b24migrate.ports import DELETIONS, SET_ASIDE, RegisterRow
 
 LOOKED_AT = 200  # candidates of a job
@@ -100,7 +101,9 @@ def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
         return True
     if one.parent is None or one.parent.deleted_utc:
         return False
-    if one.parent.pass_no < current_pass(context, context.streams[reading.of]):
+    of = context.streams[reading.of]
+    pass_no = current_pass(context, of)
+    if one.parent.pass_no < pass_no and not is_delta(context, of, pass_no):
         return False
     return context.store.read(SET_ASIDE, f"impossible:{stream.name}:{one.parent.row_key}") is None
 
@@ -121,9 +124,10 @@ def webhook_of(record: Record) -> int:
 
 def find_neighbours(context: RunContext, stream: Stream, record: Record, via: int, pass_no: int) -> list[Record]:
     """The next ones in the order of ids, or else the first."""
+    since = 0 if is_delta(context, stream, pass_no) else pass_no
     for span in (Span(order_key(record.row_key)), Span()):
-        near = context.store.by_pass(stream.table, span, NEAR, pass_no=pass_no, shown=True)
-        if found := [one for one in near if webhook_of(one) == via][:NEIGHBOURS]:
+        near = context.store.by_pass(stream.table, span, NEAR, pass_no=since, shown=True)
+        if found := [one for one in near if webhook_of(one) == via and not one.deleted_utc][:NEIGHBOURS]:
             return found
     return []
 
@@ -143,6 +147,16 @@ def ask(context: RunContext, stream: Stream, records: Sequence[Record], neighbou
     missing = {one.id for one in asked} - found.keys()
     state = GONE if any(one.row_key in found for one in neighbours) else DOUBTFUL
     write_absent(context, stream, state, [one.row_key for one in records if one.row_key in missing])
+
+
+def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
+    """Of a span, in order, those that are marked."""
+    while True:
+        records = context.store.deleted(stream.table, span, WALKED_AT_ONCE)
+        yield from decode_readable(records, stream)
+        if len(records) < WALKED_AT_ONCE:
+            return
+        span = span._replace(lo=order_key(records[-1].row_key))
 
 
 # ---------------------------------------------------------------- lists of parents

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
+from b24migrate.engine.phases.delta import add_filter, find_parts, is_delta, note_highest, this_pass
 from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
 from b24migrate.model.records import Job, Record, SetAside, Span, children_between, deleted_counter, order_key
-from b24migrate.model.streams import Each, Entity, Listing, PerParent, SourceRecord, Stream
+from b24migrate.model.streams import Each, Entity, Keyset, Listing, PerParent, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
@@ -37,6 +38,7 @@ def close(context: RunContext, job: Job) -> Follow:
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     after = job.args.get("after")
     if after is None:
+        note_highest(context, entity, int(job.args["pass"]))
         for stream in entity.streams:
             write_inventory(context, entity, stream, int(job.args["pass"]))
             note_set_aside(context, entity, stream)
@@ -82,7 +84,7 @@ def write_inventory(context: RunContext, entity: Entity, stream: Stream, pass_no
         count_retrieved(context, stream, pass_no),
         bool(context.options.test_limit),
     )
-    if found.drift and isinstance(reading, Listing):
+    if found.drift and isinstance(reading, Listing) and not is_delta(context, stream, pass_no):
         # Rows may have come or gone while the pages were read: the portal is asked once more before it is called drift.
         found = found._replace(reported=context.source.count(reading))
     if found.drift:
@@ -123,11 +125,25 @@ def note_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
 
 def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     """Of a listing what its first page said; of children the sum of what their parents said."""
+    if is_delta(context, stream, pass_no):
+        return count_now(context, stream, pass_no)
     if not isinstance(context.reading(stream), PerParent | Each):
         row = context.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
     told = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
     return None if told is None else int(told)
+
+
+def count_now(context: RunContext, stream: Stream, pass_no: int) -> int | None:
+    """What the portal says how many there are, up to the highest that is known: new ones come all the time."""
+    highest = this_pass(context, stream, pass_no).highest
+    total = 0
+    for part in find_parts(context, stream):
+        paging = part.listing.paging
+        assert isinstance(paging, Keyset)  # noqa: S101 (what a delta is chosen for)
+        known = {f"<={paging.id}": highest.get(part.prefix, 0)}
+        total += context.source.count(add_filter(part.listing, paging, known)) or 0
+    return total
 
 
 def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
@@ -140,7 +156,9 @@ def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
 
 
 def count_in_pass(context: RunContext, stream: Stream, pass_no: int) -> int:
-    """How many records of the stream a pass has met so far."""
+    """How many records of the stream a pass has met so far; what a delta does not read counts as met."""
+    if is_delta(context, stream, pass_no):
+        return sum(context.store.counts(stream.table).values()) - count_deleted(context, stream)
     name = pass_counter(stream, pass_no)
     return int(context.store.counters(name).get(name, 0))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from b24migrate.engine.phases import partial
+from b24migrate.engine.phases import delta, partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
 from b24migrate.engine.phases.hints import first_lane
@@ -44,6 +44,11 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     """The first job of one of a stream's readings."""
     reading = context.reading(stream, which)
     args = {"stream": stream.name, "pass": pass_no} | ({"which": which} if which else {})
+    if delta.is_delta(context, stream, pass_no):
+        parts = delta.find_parts(context, stream)
+        each = [{"of": part.of, "n": number} if part.of else {} for number, part in enumerate(parts, 1)]
+        nets = (delta.TIME, delta.IDS)
+        return [Job(scope, "read", {**args, **one, "cursor": {}, "net": net}) for one in each for net in nets]
     if isinstance(reading, PerParent):
         return [Job(scope, "pack", {**args, "after": "", "n": first_lane(which)})]
     if isinstance(reading, Each):
@@ -61,8 +66,9 @@ def forget_last_pass(context: RunContext, job: Job) -> Follow:
     done = context.store.read(CHECKPOINTS, mark)
     if done is not None and int(done.values["Pass"]) >= pass_no:
         return []
+    chosen = delta.choose(context, entity, pass_no)
     begun = int(job.args.get("done", 0))
-    for place, (register, prefix) in enumerate(list(_pass_registers(entity))[begun:], begun):
+    for place, (register, prefix) in enumerate(list(_pass_registers(entity, chosen))[begun:], begun):
         if place > begun and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
         context.store.erase(register, prefix)
@@ -70,12 +76,16 @@ def forget_last_pass(context: RunContext, job: Job) -> Follow:
     return []
 
 
-def _pass_registers(entity: Entity) -> Iterator[tuple[Register, str]]:
+def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> Iterator[tuple[Register, str]]:
+    """What a delta does not read again stays as it was told."""
     for stream in (*entity.aids, *entity.streams):
-        yield from ((register, f"{stream.name}:") for register in (PAGE_LOG, CHECKPOINTS))
+        yield PAGE_LOG, f"{stream.name}:"
+        yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
+        if chosen[stream.name].delta:
+            continue
+        yield CHECKPOINTS, f"{stream.name}:"
         yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimate_prefix, trusted_prefix, gap_key))
         yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
-        yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
 
 
 def read(context: RunContext, job: Job) -> Follow:
@@ -88,6 +98,10 @@ def read(context: RunContext, job: Job) -> Follow:
         parent = context.lookup(reading.of, [job.args["of"]])[job.args["of"]]
         prefix, reading = reading.prefix(parent), reading.listing(parent)
     assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
+    net = str(job.args.get("net", ""))
+    if net and isinstance(reading, Listing):
+        part = delta.Part(reading, prefix, str(job.args.get("of", "")))
+        reading = delta.narrow(part, net, delta.this_pass(context, stream, int(job.args["pass"])))
     if isinstance(reading, Listing):
         reading = select_custom_fields(context, stream, reading)
     page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
@@ -108,7 +122,7 @@ def read(context: RunContext, job: Job) -> Follow:
             return [interrupted]
     else:
         kept(page)
-    if page.reported is not None:
+    if page.reported is not None and not net:
         key = f"{stream.name}:{prefix}" if prefix else stream.name
         context.store.write(CHECKPOINTS, [checkpoint_row(key, job.args["pass"], page.reported, 0)])
     args = {name: value for name, value in job.args.items() if name != DONE}

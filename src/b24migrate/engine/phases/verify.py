@@ -20,12 +20,13 @@ from b24migrate.engine.phases.comparison import (
 )
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, ComposedRecord, Composer
 from b24migrate.engine.phases.context import Follow, RunContext, decode_readable
+from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.read import SLOWLY, smaller_slice
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, Permanent
-from b24migrate.model.records import Args, Fate, Finding, Job, Link, Record, Row, Status
+from b24migrate.model.records import Args, Fate, Finding, Job, Link, Record, Row, Span, Status, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import (
     COMPARED,
@@ -60,6 +61,8 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     jobs = [Job(scope, "count", {"stream": stream.name})]
     if context.options.verify_all:
         jobs += lanes.seed(context, scope, "compare", stream, pending=False)
+    elif is_delta(context, stream, current_pass(context, stream)):
+        jobs.append(Job(scope, "compare-changed", {"stream": stream.name, "after": ""}))
     else:
         jobs.append(Job(scope, "sample", {"stream": stream.name}))
     if stream.covered:
@@ -176,6 +179,21 @@ def compare(context: RunContext, job: Job) -> Follow:
     except Limited as limit:
         return [slower_job(job, limit, job.args, len(records))]
     return lanes.next_lane_job(job, records[-1], moved=False)
+
+
+def compare_changed(context: RunContext, job: Job) -> Follow:
+    """After a delta pass: every record that it met."""
+    stream = context.streams[job.args["stream"]]
+    span, most = Span(str(job.args["after"])), int(job.args.get(SLOWLY, AT_ONCE))
+    met = current_pass(context, stream)
+    records = context.store.by_pass(stream.table, span, most, pass_no=met, shown=True)
+    if not records:
+        return []
+    try:
+        compare_records(context, stream, [one for one in records if _is_compared(one)])
+    except Limited as limit:
+        return [slower_job(job, limit, job.args, len(records))]
+    return [Job(job.scope, job.kind, {**job.args, "after": order_key(records[-1].row_key)})]
 
 
 def _is_compared(record: Record) -> bool:

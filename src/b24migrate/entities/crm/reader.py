@@ -12,7 +12,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Args, Json, Row
-from b24migrate.model.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
+from b24migrate.model.streams import ABSENT, Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
 from b24migrate.model.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
 
@@ -27,10 +27,19 @@ def by_id(name: str, filter_name: str) -> Keyset:
     return Keyset(filter_name, name, {"order": {name: "ASC"}}, {"order": {name: "DESC"}})
 
 
+# An update of any kind moves the time, a deletion does not. `crm.item.list` reads a time in a filter as local time of
+# the webhook's owner, the deprecated lists as an instant.
+MODERN_CHANGES = Changes(
+    "updatedTime", {"order": {"updatedTime": "DESC"}}, {"select": ["id", "updatedTime"]}, shifted=True
+)
+LEGACY_CHANGES = Changes("DATE_MODIFY", {"order": {"DATE_MODIFY": "DESC"}}, {"select": ["ID", "DATE_MODIFY"]})
+
+
 def items(kind: int) -> Mapping[str, Json]:
     """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
     enrich = {"enrich": products("D"), "enrich_scope": "crm", "enrich_some": rows_at_once} if kind == 2 else {}
-    return {"params": {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}, **enrich}
+    params = {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}
+    return {"params": params, "changes": MODERN_CHANGES, **enrich}
 
 
 def smart_items(kind: SourceRecord) -> Listing:
@@ -47,6 +56,7 @@ def smart_items(kind: SourceRecord) -> Listing:
         enrich=products(f"T{entity_type:x}") if sells else None,
         enrich_scope="crm",
         enrich_some=rows_at_once,
+        changes=MODERN_CHANGES,
     )
 
 
@@ -149,7 +159,7 @@ CRM_FILES = FileKind(FILE_KIND, links, as_json)
 
 def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing:
     params = {"order": {"ID": "ASC"}, "select": ["*", "UF_*", *multifield]}
-    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, **more)
+    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, changes=LEGACY_CHANGES, **more)
 
 
 def legacy_contacts() -> Listing:

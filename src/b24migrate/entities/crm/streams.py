@@ -74,6 +74,7 @@ VOLATILE = frozenset(
 )
 UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
+UNSEEN_LINKS, UNSEEN_ROWS = say("delta.unseen.crm_links"), say("delta.unseen.product_rows")
 
 
 def kind_of(seen: SourceRecord, number: int) -> int:
@@ -224,6 +225,7 @@ def item_stream(
         late_custom=frozenset({"crm"}),
         title=title,
         emails=emails,
+        unseen=(UNSEEN_LINKS, UNSEEN_ROWS) if number == DEAL else (UNSEEN_LINKS,),
     )
 
 
@@ -349,6 +351,7 @@ crm_spitems = Stream(
     late_custom=frozenset({"crm"}),
     title=("title",),
     emails=emails,
+    unseen=(UNSEEN_LINKS, UNSEEN_ROWS),
 )
 
 

@@ -53,6 +53,7 @@ class RunFacts:
     entities: tuple[str, ...]
     phases: tuple[str, ...]
     test_limit: int
+    delta: bool = False  # its get reads only what may have changed
 
 
 @dataclass(frozen=True, slots=True)

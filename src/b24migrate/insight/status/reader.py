@@ -159,7 +159,15 @@ def _run(facts: Facts) -> RunFacts | None:
         return None
     plan = run.plan
     return RunFacts(
-        run.id, run.state, run.started, run.finished, run.exit_code, plan.entities, plan.phases, plan.test_limit
+        run.id,
+        run.state,
+        run.started,
+        run.finished,
+        run.exit_code,
+        plan.entities,
+        plan.phases,
+        plan.test_limit,
+        plan.delta,
     )
 
 

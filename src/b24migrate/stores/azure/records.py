@@ -6,7 +6,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from b24migrate.model.records import Record, Span, Status, Table, deleted_counter, end_between_families, order_key
@@ -84,6 +84,10 @@ class RecordMethods(ChangeMethods):
             skip=(lambda key: key.rpartition(":")[0] in held) if held else None,
         )
         return self._records(islice(found, limit))
+
+    def keys(self, table: Table, span: Span, limit: int) -> list[str]:
+        stretches = chain.from_iterable(self.order.keys(table, span))
+        return [row_key_of(key) for key in islice(stretches, limit)]
 
     def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
         where = met_in(pass_no) if shown else not_met_in(pass_no)

@@ -24,6 +24,7 @@ from b24migrate.stores.sqlite.sql import (
 )
 
 _RECORDS = 'SELECT {record} FROM "{table}" WHERE Ord > ? AND Ord <= ? ORDER BY Ord LIMIT ?'
+_KEYS = 'SELECT RowKey FROM "{table}" WHERE Ord > ? AND Ord <= ? ORDER BY Ord LIMIT ?'
 # INDEXED BY: the planner must not take the index of all keys and walk past a million imported records.
 _PENDING = """
 SELECT {record} FROM "{table}" INDEXED BY "{table}Pending"
@@ -87,6 +88,10 @@ class RecordMethods:
         query = sql(_PENDING, table, also=also)
         with self.database.reading() as connection:
             return list(map(record, connection.execute(query, (*bounds(span), text(now), *held, limit))))
+
+    def keys(self, table: Table, span: Span, limit: int) -> list[str]:
+        with self.database.reading() as connection:
+            return [key for (key,) in connection.execute(sql(_KEYS, table), (*bounds(span), limit))]
 
     def by_pass(self, table: Table, span: Span, limit: int, *, pass_no: int, shown: bool) -> list[Record]:
         where = "Pass >= ?" if shown else "Pass < ? AND DeletedUtc IS NULL"

@@ -1,0 +1,318 @@
+"""get: how each stream is read in this pass, and where the next delta pass begins.
+
+A full pass reads everything. A delta pass asks a stream that has words for it (`Listing.changes`) for what may have
+changed since its mark: the portal's time before the first request of its last complete pass. Whatever makes that
+unsure makes the stream be read whole, and the run says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.engine.phases.context import RunContext, decode_record, walk
+from b24migrate.messages import say
+from b24migrate.model.answers import open_list
+from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
+from b24migrate.model.streams import Changes, Each, Entity, Keyset, Listing, Stream
+from b24migrate.ports import CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
+
+OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer
+TRIES = 3  # of a calibration: something may change in its midst
+KEYS_AT_ONCE = 10_000
+NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
+TIME, IDS = "time", "ids"  # of a job's args: which question a delta pass asks
+
+
+class StreamPass(NamedTuple):
+    """How a pass reads a stream. `highest`: by prefix of the ids the highest one that was known before."""
+
+    delta: bool = False
+    since: str = ""
+    highest: Mapping[str, int] = {}
+    why: str = ""
+
+
+class Part(NamedTuple):
+    """A listing of a stream with what its ids begin with, and the record of another stream that it belongs to."""
+
+    listing: Listing
+    prefix: str = ""
+    of: str = ""
+
+    def row_key(self, number: int) -> str:
+        return f"{self.prefix}:{number}" if self.prefix else str(number)
+
+    def span(self, lo: int = 0, hi: int | None = None) -> Span:
+        """Of the ids after `lo`, up to and including `hi`."""
+        last = order_key(self.row_key(hi)) if hi is not None else children_span(self.prefix).hi if self.prefix else ""
+        return Span(order_key(self.row_key(lo)), last)
+
+
+def this_pass(context: RunContext, stream: Stream, pass_no: int) -> StreamPass:
+    row = context.store.read(PASSES, f"{NOW}:{stream.name}")
+    if row is None or row.values["Pass"] != pass_no:
+        return StreamPass()
+    said = row.values
+    return StreamPass(bool(said["Delta"]), said["Since"] or "", said["Highest"] or {}, said["Why"] or "")
+
+
+def is_delta(context: RunContext, stream: Stream, pass_no: int) -> bool:
+    """Whether this pass reads only what may have changed: what it does not show counts as seen."""
+    return this_pass(context, stream, pass_no).delta
+
+
+# ---------------------------------------------------------------- the listings of a stream
+
+
+def find_parts(context: RunContext, stream: Stream) -> list[Part]:
+    """The listings that a stream is read by; none where it is read otherwise."""
+    reading = context.reading(stream)
+    if isinstance(reading, Listing):
+        return [Part(reading)]
+    if not isinstance(reading, Each):
+        return []
+    of = context.streams[reading.of]
+    owners = [decode_record(one, of) for one in walk(context, of.table) if not one.deleted_utc]
+    return [Part(reading.listing(one), reading.prefix(one), one.id) for one in owners]
+
+
+def find_part(context: RunContext, stream: Stream, of: str) -> Part:
+    return next(one for one in find_parts(context, stream) if one.of == of)
+
+
+def is_asked_for_changes(context: RunContext, stream: Stream) -> bool:
+    """Whether it has words for a delta pass. Of listings that belong to records, each must have them."""
+    if stream.more or not isinstance(context.reading(stream), Listing | Each):
+        return False
+    return all(one.listing.changes and isinstance(one.listing.paging, Keyset) for one in find_parts(context, stream))
+
+
+def narrow(part: Part, which: str, chosen: StreamPass) -> Listing:
+    """The listing that shows only what may have changed, or what is new."""
+    listing = part.listing
+    assert listing.changes is not None  # noqa: S101 (what `choose` looked at)
+    assert isinstance(listing.paging, Keyset)  # noqa: S101
+    key, bound = f">={listing.changes.time}", chosen.since
+    if which == IDS:
+        key, bound = f">={listing.paging.id}", str(chosen.highest.get(part.prefix, 0) + 1)
+    return add_filter(listing, listing.paging, {key: bound})
+
+
+def add_filter(listing: Listing, paging: Keyset, conditions: Mapping[str, Json]) -> Listing:
+    asked = {**listing.params.get(paging.filter, {}), **conditions}
+    return replace(listing, params={**listing.params, paging.filter: asked})
+
+
+class Explained(NamedTuple):
+    """How a delta pass finds changes and deletions of a stream, in sentences."""
+
+    changes: str
+    deletions: str
+
+
+def explain(context: RunContext, stream: Stream) -> Explained:
+    if not is_asked_for_changes(context, stream):
+        return Explained(say("delta.how.whole"), say("delta.gone.never" if stream.unprovable else "delta.gone.whole"))
+    fields = {one.listing.changes.time for one in find_parts(context, stream) if one.listing.changes}
+    return Explained(say("delta.how.asked", field=sorted(fields)), say("delta.gone.counted"))
+
+
+# ---------------------------------------------------------------- the beginning of a pass
+
+
+def choose(context: RunContext, entity: Entity, pass_no: int) -> dict[str, StreamPass]:
+    """Decides once for each stream how this pass reads it. Before its first request: the time is its mark."""
+    streams = [*entity.aids, *entity.streams]
+    known = {one.name: context.store.read(PASSES, f"{NOW}:{one.name}") for one in streams}
+    if any(row is None or row.values["Pass"] != pass_no for row in known.values()):
+        mark = context.clock.now() + timedelta(seconds=context.facts.ahead_s)
+        basis = describe_basis(context, entity)
+        rows = [choose_one(context, stream, pass_no, mark, basis) for stream in streams]
+        context.store.write(PASSES, rows)
+    chosen = {stream.name: this_pass(context, stream, pass_no) for stream in streams}
+    for name, one in chosen.items():
+        if one.why:
+            context.note(entity.name, say("note.read_whole", stream=name, why=one.why), "info")
+        elif one.delta:
+            context.note(entity.name, say("note.read_since", stream=name, since=one.since), "info")
+    return chosen
+
+
+def choose_one(
+    context: RunContext, stream: Stream, pass_no: int, mark: datetime, basis: Mapping[str, Json]
+) -> RegisterRow:
+    row = context.store.read(PASSES, f"{MARK}:{stream.name}")
+    before = row.values if row else {}
+    why = reason_to_read_whole(context, stream, before, basis, mark) if context.options.delta else ""
+    delta = context.options.delta and not why
+    now = {
+        "Pass": pass_no,
+        "Delta": int(delta),
+        "MarkUtc": mark.isoformat(),
+        "FullUtc": before["FullUtc"] if delta else mark.isoformat(),
+        "Since": begin_of_delta(context, stream, before) if delta else None,
+        "Highest": before["Highest"] if delta else None,
+        "Basis": basis,
+        "Why": why or None,
+    }
+    return RegisterRow(f"{NOW}:{stream.name}", now)
+
+
+def describe_basis(context: RunContext, entity: Entity) -> dict[str, Json]:
+    """What a mark rests on: whoever reads with other eyes must read everything."""
+    fields = {row.key: row.values["Payload"] for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    scopes = context.facts.scopes
+    return {
+        "owners": list(context.source.owners),
+        "scopes": None if scopes is None else sorted(scopes),
+        "fields": digest(msgspec.json.encode(fields, order="sorted").decode()),
+        "methods": [one.method for stream in entity.streams for one in (context.reading(stream), *stream.more)],
+    }
+
+
+def reason_to_read_whole(
+    context: RunContext, stream: Stream, before: Mapping[str, Json], basis: Mapping[str, Json], now: datetime
+) -> str:
+    """Nothing where a delta can be trusted."""
+    if not before:
+        return say("delta.first")
+    if context.options.test_limit:
+        return say("delta.limited")
+    if not is_asked_for_changes(context, stream):
+        return say("delta.no_words")
+    known = before["Basis"] or {}
+    if known.get("owners") != basis["owners"] or known.get("scopes") != basis["scopes"]:
+        return say("delta.rights")
+    if known.get("methods") != basis["methods"]:
+        return say("delta.method")
+    if known.get("fields") != basis["fields"]:
+        return say("delta.fields")
+    days = context.options.full_pass_days
+    if now - datetime.fromisoformat(before["FullUtc"]) > timedelta(days=days):
+        return say("delta.old", days=days)
+    if not all(is_calibrated(context, one.listing) for one in find_parts(context, stream)):
+        return say("delta.zone")
+    return ""
+
+
+def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Json]) -> str:
+    """With an overlap; and earlier still where the owner's zone is west of the server's and shifts the filter."""
+    shifted = any(one.listing.changes and one.listing.changes.shifted for one in find_parts(context, stream))
+    west = timedelta(seconds=max(0, -(context.facts.zone_s or 0)) if shifted else 0)
+    return (datetime.fromisoformat(before["MarkUtc"]) - OVERLAP - west).replace(microsecond=0).isoformat()
+
+
+# ---------------------------------------------------------------- calibration
+
+
+def is_calibrated(context: RunContext, listing: Listing) -> bool:
+    """Whether the filter by time finds the latest change, and nothing after it: as it is, or shifted by the owner's
+    zone. A filter that the portal cannot read matches nothing and says nothing."""
+    assert listing.changes is not None  # noqa: S101 (what has no words is not calibrated)
+    shifts = [0, context.facts.zone_s] if listing.changes.shifted and context.facts.zone_s else [0]
+    for _ in range(TRIES):
+        newest = find_newest(context, listing, listing.changes)
+        if newest is None:  # nothing there, so nothing can be missed
+            return True
+        commands = [
+            count_command(listing, listing.changes.time, newest, shift, later) for shift in shifts for later in (0, 1)
+        ]
+        answers = context.source.batch(commands)
+        counts = list(map(count_of, answers))
+        if any(at and not after for at, after in zip(counts[::2], counts[1::2], strict=True)):
+            return True
+    return False
+
+
+def find_newest(context: RunContext, listing: Listing, changes: Changes) -> datetime | None:
+    answer = context.source.call(listing.method, {**listing.params, **changes.narrow, **changes.newest, "start": -1})
+    for raw in open_list(answer.result, listing.items, listing.method).items:
+        row = msgspec.json.decode(raw)
+        try:
+            return datetime.fromisoformat(str(row[changes.time]))
+        except (KeyError, TypeError, ValueError):
+            return None
+    return None
+
+
+def count_command(listing: Listing, time: str, newest: datetime, shift: int, later: int) -> Command:
+    assert isinstance(listing.paging, Keyset)  # noqa: S101
+    sign = ">" if later else ">="
+    bound = (newest + timedelta(seconds=shift + later)).isoformat()
+    asked = add_filter(listing, listing.paging, {f"{sign}{time}": bound})
+    return Command(listing.method, {**asked.params, **(listing.changes.narrow if listing.changes else {}), "start": 0})
+
+
+def count_of(answer: Answer) -> int:
+    """An empty listing has no total."""
+    if answer.error is not None:
+        raise answer.error
+    return answer.total or 0
+
+
+# ---------------------------------------------------------------- the end of a pass
+
+
+def note_highest(context: RunContext, entity: Entity, pass_no: int) -> None:
+    """Before anything is sent: what sending pulls in may leave gaps below it."""
+    for stream in entity.streams:
+        row = context.store.read(PASSES, f"{NOW}:{stream.name}")
+        if row is not None and row.values["Pass"] == pass_no and is_asked_for_changes(context, stream):
+            highest = {one.prefix: find_highest(context, stream, one) for one in find_parts(context, stream)}
+            context.store.write(PASSES, [row._replace(values={**row.values, "Highest": highest})])
+
+
+def find_highest(context: RunContext, stream: Stream, part: Part) -> int:
+    return max((*excluded_ids(context, stream, part), max(staged_ids(context, stream, part.span()), default=0)))
+
+
+def staged_ids(context: RunContext, stream: Stream, span: Span) -> Iterator[int]:
+    """Of the records of a span, in order, whatever became of them."""
+    while True:
+        keys = context.store.keys(stream.table, span, KEYS_AT_ONCE)
+        yield from (int(tail) for key in keys if (tail := key.rpartition(":")[2]).isdecimal())
+        if len(keys) < KEYS_AT_ONCE:
+            return
+        span = span._replace(lo=order_key(keys[-1]))
+
+
+def excluded_ids(context: RunContext, stream: Stream, part: Part) -> list[int]:
+    """Of the records that a rule left out."""
+    prefix = f"excluded:{stream.name}:{part.prefix + ':' if part.prefix else ''}"
+    keys = (row.key.removeprefix(prefix) for row in context.store.rows(SET_ASIDE, prefix))
+    return [int(key) for key in keys if key.isdecimal()]
+
+
+def write_marks(context: RunContext, entities: Collection[Entity], passes: Mapping[str, int]) -> None:
+    """Together, when all of the run have ended: a pass that was cut off leaves the old ones."""
+    rows = [
+        RegisterRow(f"{MARK}:{stream.name}", row.values)
+        for entity in entities
+        for stream in (*entity.aids, *entity.streams)
+        if (row := context.store.read(PASSES, f"{NOW}:{stream.name}")) and row.values["Pass"] == passes[entity.name]
+    ]
+    if rows and not context.options.test_limit:
+        context.store.write(PASSES, rows)
+
+
+# ---------------------------------------------------------------- what a pass found
+
+
+def count_changes(context: RunContext, stream: Stream) -> tuple[int, int]:
+    """How many records wait to be sent, and how many the latest pass found deleted."""
+    counts = context.store.counts(stream.table)
+    gone = context.store.count(DELETIONS, f"gone:{stream.name}:")
+    return counts[Status.NEW] + counts[Status.ERROR_RETRY], gone
+
+
+def list_changes(context: RunContext, stream: Stream, limit: int) -> list[str]:
+    """The ids of the first of them."""
+    waiting = [key for key, _ in context.store.moments(stream.table, Span(), limit)]
+    prefix = f"gone:{stream.name}:"
+    gone = context.store.some_rows(DELETIONS, prefix, "", limit)
+    return [*waiting, *(row.key.removeprefix(prefix) for row in gone)][:limit]

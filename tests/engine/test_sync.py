@@ -1,0 +1,237 @@
+"""A delta run brings what changed, asks little, and says where it had to read everything."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.migrated import TakeUp, migrated
+from tests.engine.world import SMALL, World
+
+from b24migrate.engine.phases import count_ranges
+from b24migrate.engine.run import RunResult
+from b24sim.company.crm_ids import DEAL
+
+Json = Any
+CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+PLAN = replace(SMALL, chats=0, messages=0, companies=9, contacts=9, deals=20, smart_types=2, smart_items=4, tasks=0)
+SETTINGS = {"run": {"entities": list(CRM), "user_coverage": 0.5}, "mapping": {"placeholder_user": "1"}}
+WEST = {"TIME_ZONE": "America/New_York"}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("crm"), PLAN, settings=SETTINGS) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def crm(done: TakeUp, tmp_path: Path) -> World:
+    return done(tmp_path)
+
+
+def sync(made: World, *entities: str, **settings: Json) -> RunResult:
+    with made.app(**settings) as app:
+        return app.runner.run(app.chosen(entities), delta=True, tick=made.leap())
+
+
+def title(made: World, deal: int) -> str:
+    return str(made.imported("crm_deals")[f"source:crm_deals:{deal}"]["fields"]["title"])
+
+
+def asked(made: World) -> int:
+    """How often `crm.item.list` was called since the last look."""
+    stats = made.cloud.portal.stats
+    count = stats.methods["crm.item.list"] + stats.inner["crm.item.list"]
+    stats.reset()
+    return int(count)
+
+
+def whole(made: World, entity: str) -> list[str]:
+    return [note for note in map(str, made.entity(entity).notes) if "read whole" in note]
+
+
+def deals(made: World) -> list[int]:
+    return [int(key) for key in made.records("CrmDeals")]
+
+
+# ---------------------------------------------------------------- what arrives
+
+
+def test_what_was_changed_created_and_deleted_arrives(crm: World) -> None:
+    first, second, third, *_ = deals(crm)
+    smart = next(iter(crm.records("CrmSpItems")))
+    crm.change("crm_deals", id=first, fields={"title": "Другое"})
+    crm.change("crm_spitems", id=smart, fields={"title": "И это"})
+    (new,) = crm.change("crm_deals", "add", fields={"title": "Новая"})
+    crm.change("crm_deals", "delete", id=third)
+    before = crm.imported("crm_deals")
+    assert sync(crm).exit_code == 0
+    assert (title(crm, first), title(crm, new)) == ("Другое", "Новая")
+    assert crm.imported("crm_spitems")[f"source:crm_spitems:{smart}"]["fields"]["title"] == "И это"
+    told = crm.stream("crm_deals")
+    assert (told.deleted, told.drift, told.findings) == (1, 0, 0)
+    assert told.source == told.read - 1 == len(before) + told.excluded
+    after = crm.imported("crm_deals")
+    assert after[f"source:crm_deals:{second}"] == before[f"source:crm_deals:{second}"]
+    assert whole(crm, "crm_deals") == []
+    assert crm.entity("crm_deals").verified
+
+
+def test_a_restored_record_has_a_new_id_and_an_old_time(crm: World) -> None:
+    company = crm.cloud.portal.company
+    old = company.moments.iso(company.crm.items[DEAL].row(deals(crm)[0])["createdTime"] and 1_600_000_000)
+    (new,) = crm.change("crm_deals", "add", fields={"title": "Из корзины", "updatedTime": old, "createdTime": old})
+    assert sync(crm).exit_code == 0
+    assert title(crm, new) == "Из корзины"
+
+
+def test_product_rows_come_with_their_owner(crm: World) -> None:
+    deal = deals(crm)[5]
+    rows = [
+        {
+            "id": 900001,
+            "ownerId": deal,
+            "ownerType": "D",
+            "productName": "Кресло",
+            "price": 10.0,
+            "quantity": 3.0,
+            "sort": 10,
+        }
+    ]
+    crm.change("crm_deals", id=deal, fields={"productRows": rows})
+    assert sync(crm, "crm_deals").exit_code == 0
+    (row,) = crm.imported("crm_deals")[f"source:crm_deals:{deal}"]["fields"]["productRows"]
+    assert (row["productName"], row["quantity"]) == ("Кресло", 3.0)
+
+
+def test_many_scattered_deletions_are_found(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(count_ranges, "RANGES", 3)
+    monkeypatch.setattr(count_ranges, "LISTED", 2)
+    gone = random.Random(3).sample(deals(crm), 5)
+    for deal in gone:
+        crm.change("crm_deals", "delete", id=deal)
+    assert sync(crm).exit_code == 0
+    rows = crm.table("CrmDeals", "RowKey", "DeletedUtc")
+    assert {int(row["RowKey"]) for row in rows if row["DeletedUtc"]} == set(gone)
+    assert sync(crm).exit_code == 0
+    assert crm.stream("crm_deals").deleted == 5
+
+
+def test_when_many_are_gone_nothing_is_believed(crm: World) -> None:
+    for deal in deals(crm)[:6]:
+        crm.change("crm_deals", "delete", id=deal)
+    assert sync(crm, "crm_deals").exit_code == 4
+    assert crm.stream("crm_deals").deleted == 0
+
+
+def test_nothing_changed_costs_little_and_sends_nothing(crm: World) -> None:
+    sync(crm)
+    crm.box.portal.stats.reset()
+    asked(crm)
+    assert sync(crm).exit_code == 0
+    quiet = asked(crm)
+    assert not [name for name in crm.box.portal.stats.methods if name.endswith(".batch")]
+    assert crm.cloud.portal.stats.inner["crm.item.productrow.list"] == 0
+    seen = crm.table("CrmDeals", "Pass")
+    assert {row["Pass"] for row in seen} == {1}  # none was read again
+    assert quiet < 60 * 5  # five lists, each counted in 50 ranges
+
+
+# ---------------------------------------------------------------- zones
+
+
+def test_an_owner_west_of_the_server_misses_nothing(crm: World) -> None:
+    """The portal reads times in filters as the owner's local time: without a correction the last seven hours are lost."""
+    crm.change("users", id=1, fields=WEST)
+    sync(crm)
+    deal = deals(crm)[7]
+    crm.change("crm_deals", id=deal, fields={"title": "С запада"})
+    assert sync(crm).exit_code == 0
+    assert (title(crm, deal), whole(crm, "crm_deals")) == ("С запада", [])
+
+
+def test_a_filter_that_does_not_work_makes_it_read_everything(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("b24sim.methods.crm_items._moments", lambda _: Deaf(crm.cloud.portal.company.moments))
+    deal = deals(crm)[8]
+    crm.change("crm_deals", id=deal, fields={"title": "Всё равно"})
+    assert sync(crm).exit_code == 0
+    assert title(crm, deal) == "Всё равно"
+    (note,) = whole(crm, "crm_deals")
+    assert "does not filter by time" in note
+
+
+class Deaf:
+    """Reads no time in a filter: such a condition matches nothing."""
+
+    def __init__(self, moments: Json) -> None:
+        self._moments = moments
+
+    def __getattr__(self, name: str) -> Json:
+        return getattr(self._moments, name)
+
+    def parse(self, _: Json) -> None:
+        return None
+
+
+# ---------------------------------------------------------------- when everything is read
+
+
+def test_an_entity_without_a_complete_pass_is_read_whole(tmp_path: Path) -> None:
+    from tests.engine.world import world
+
+    with world(tmp_path, replace(SMALL, chats=0, messages=0, groups=2)) as made:
+        assert sync(made, "users").exit_code == 0
+        assert len(made.imported("users")) > 3
+        assert [("no complete pass" in note) for note in whole(made, "users")] == [True] * len(whole(made, "users"))
+
+
+@pytest.mark.parametrize("reason", ["the custom fields changed", "the owner or the scopes", "more than 14 days old"])
+def test_it_reads_everything_when_the_marks_cannot_be_trusted(crm: World, reason: str) -> None:
+    def spoil(row: dict[str, Json]) -> None:
+        basis = row["Basis"]
+        if "fields" in reason:
+            basis["fields"] = "other"
+        elif "owner" in reason:
+            basis["owners"] = ["7"]
+        else:
+            row["FullUtc"] = "2020-01-01T00:00:00+00:00"
+
+    with crm.app() as app:
+        from b24migrate.ports import PASSES
+
+        for row in app.context.store.rows(PASSES, "mark:"):
+            values = json.loads(json.dumps(dict(row.values)))
+            spoil(values)
+            app.context.store.write(PASSES, [row._replace(values=values)])
+    assert sync(crm, "crm_deals").exit_code == 0
+    (note,) = whole(crm, "crm_deals")
+    assert reason in note
+    sync(crm, "crm_deals")
+    assert whole(crm, "crm_deals") == []
+
+
+# ---------------------------------------------------------------- marks
+
+
+def marks(made: World) -> dict[str, Json]:
+    return dict(made.sql("SELECT RowKey, MarkUtc FROM Passes WHERE RowKey LIKE 'mark:%'"))
+
+
+def test_a_pass_that_is_cut_off_leaves_the_marks(crm: World) -> None:
+    before = marks(crm)
+    deal = deals(crm)[9]
+    crm.change("crm_deals", id=deal, fields={"title": "Потом"})
+    crm.strike_cloud({"kind": "error", "method": "crm.item.list", "status": 500})
+    with crm.app() as app:
+        app.runner.begin(app.chosen(()), delta=True)
+    assert marks(crm) == before
+    crm.strike_cloud()
+    assert sync(crm).exit_code == 0
+    assert title(crm, deal) == "Потом"
+    assert all(marks(crm)[name] > before[name] for name in before)
