@@ -40,6 +40,18 @@ def started(scene: Scene, *command: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+def heeds_signals(process: subprocess.Popen[str]) -> bool:
+    """Waits until it has a handler for SIGTERM. A process that is still importing has none."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt:"))
+        if caught >> (signal.SIGTERM - 1) & 1:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def ended(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
     """What it said, when it came to its end in time and with the right exit code."""
     process.send_signal(how)
@@ -126,7 +138,8 @@ def test_a_store_that_somebody_locks_is_not_waited_for(scene: Scene, source: Tam
 def test_waiting_for_work_is_ended_at_once(scene: Scene, source: Tampering, command: list[str]) -> None:
     scene.run("doctor")
     with started(scene, *command) as process:
-        time.sleep(4.0)
+        assert heeds_signals(process)
+        time.sleep(1.0)
         process.send_signal(signal.SIGTERM)
         asked = time.monotonic()
         process.communicate(timeout=60)
