@@ -262,3 +262,15 @@ def test_the_log_has_exactly_the_promised_keys(moved: Scene) -> None:
     assert lines
     assert all(set(line) == keys for line in lines)
     assert len({line["run"] for line in lines} - {""}) == 1
+
+
+def test_a_delta_run_explains_itself_lists_and_brings_what_changed(company: Scene) -> None:
+    assert company.run("run").code == 0
+    explained = company.run("sync", "--explain")
+    assert (explained.code, "Changes: all records are read and compared." in explained.out) == (0, True)
+    quiet = company.run("sync", "--report-only")
+    assert (quiet.code, "Nothing changed." in quiet.out) == (0, True), quiet.all
+    said = company.run("sync")
+    assert said.code == 0, said.all
+    wrong = company.run("sync", "--every", "soon")
+    assert (wrong.code, "soon" in wrong.err) == (2, True), wrong.all

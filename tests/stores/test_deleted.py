@@ -74,6 +74,8 @@ def test_whom_a_pass_has_met(store: Store) -> None:
     assert keys(store.by_pass(GROUPS, EVERYTHING, 9, pass_no=2, shown=True)) == ["2", "9"]
     assert keys(store.by_pass(GROUPS, Span(order_key("1")), 1, pass_no=2, shown=False)) == ["10"]
     assert [one.pass_no for one in store.records(GROUPS, EVERYTHING, 9)] == [1, 2, 1, 2, 1]
+    assert store.keys(GROUPS, EVERYTHING, 9) == ["1", "2", "3", "9", "10"]
+    assert store.keys(GROUPS, Span(order_key("2"), order_key("10")), 2) == ["3", "9"]
 
 
 def test_one_that_comes_back_loses_the_mark(store: Store) -> None:
