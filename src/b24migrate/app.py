@@ -253,6 +253,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         source_url=settings.source.webhooks[0].origin,
         target_url=settings.target.origin,
         deletions=settings.run.deletions,
+        conflicts=settings.run.conflicts,
         deletions_limit=settings.run.deletions_limit,
         full_pass_days=settings.run.full_pass_days,
         allow_activities=frozenset(name.strip().lower() for name in settings.run.allow_activities),

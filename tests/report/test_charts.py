@@ -34,6 +34,7 @@ def entity(*counts: int, phases: tuple[tuple[float, float], ...] = ()) -> Entity
         excluded=excluded,
         impossible=impossible,
         deleted=0,
+        conflicts=0,
         verified=0,
         findings=0,
         drift=0,

@@ -140,6 +140,7 @@ class RunSettings(Table):
     entities: tuple[str, ...] = ()
     allow_activities: tuple[str, ...] = ()
     deletions: Literal["keep", "delete"] = "keep"
+    conflicts: Literal["", "source", "target", "ask"] = ""  # empty: the source wins
     deletions_limit: Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=100)] = 5.0
     full_pass_days: Amount = 14.0  # after so many a delta pass reads everything
     language: Literal["", "en", "ru"] = ""  # of the command line; empty: by the locale

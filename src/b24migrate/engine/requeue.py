@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from b24migrate.engine import plan
+from b24migrate.engine.phases.conflicts import count_waiting
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
 from b24migrate.engine.run import Runner, RunResult
@@ -36,6 +37,7 @@ def requeue(context: RunContext, names: Collection[str], code: str = "") -> Requ
         renewed.entities.update(names)
     for entity in (one for one in context.entities if one.name in names):
         records = sum(context.store.renew(stream.table, code=code) for stream in entity.streams)
+        records += 0 if code else sum(count_waiting(context, stream) for stream in entity.streams)
         parts = sum(
             code in ("", letter.code)
             for phase in (*PHASES, LATE, FINAL)

@@ -14,6 +14,7 @@ from b24migrate.engine.diagnosis import Diagnosis, refusal
 from b24migrate.engine.doctor import examine, run_selftest
 from b24migrate.engine.gates import CHANGES
 from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases.conflicts import count_open
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
@@ -260,6 +261,8 @@ def find_problems(context: RunContext, entities: Sequence[Entity], phases: Seque
         said += [say("work.drift", count=drifted)] * bool(drifted)
         partial = count_incomplete(context, stream)
         said += [say("work.incomplete", count=partial)] * bool(partial)
+        undecided = count_open(context, stream)
+        said += [say("work.conflicts", count=undecided)] * bool(undecided)
         if said:
             problems.append(say("work.of_stream", stream=stream.name, what=join(said, ", ")))
     files = count_failed_files_by_entity(context)

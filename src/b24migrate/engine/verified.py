@@ -1,4 +1,4 @@
-"""Whether an entity is verified: no failed or incomplete record, no mismatch, no drift."""
+"""Whether an entity is verified: no failed or incomplete record, no mismatch, no drift, no open conflict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 
 import msgspec
 
+from b24migrate.engine.phases.conflicts import count_open
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.model.records import Record, Status
@@ -55,6 +56,7 @@ def stream_is_clean(context: RunContext, stream: Stream) -> bool:
         and not count_differences(context, stream)
         and not count_drift(context, stream)
         and not count_incomplete(context, stream)
+        and not count_open(context, stream)
     )
 
 

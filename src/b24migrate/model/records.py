@@ -113,6 +113,7 @@ class Link(NamedTuple):
     target_id: str
     digest: str = ""
     origin: str = "import"  # or "matched" (the target had it), "loaded" (the admin said so)
+    sent: str = ""  # the fields last sent, in short (`pack_sent`); empty where an earlier version sent them
 
 
 NOWHERE = "none"  # the target id of what a target takes for granted that it will not keep, as it had announced

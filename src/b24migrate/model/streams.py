@@ -418,6 +418,7 @@ class Stream:
     # A record is sent again when what is sent of its payload has changed, or with this one when anything in it has.
     payload_counts: bool = False
     volatile: frozenset[str] = frozenset()  # fields that do not count as a change: they move by themselves
+    last_change: frozenset[str] = frozenset()  # in which a portal notes who changed a record, and when: no conflict
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
     omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`

@@ -23,6 +23,7 @@ KINDS: Mapping[str, Kind] = {
     "records_import_ok_total": Kind("Records the target has taken."),
     "records_import_err_total": Kind("Records that failed for good."),
     "records_deleted_total": Kind("Records that were read before and are deleted at the source."),
+    "records_conflicts_total": Kind("Records that changed on both sides since they were sent."),
     "retry_attempts_total": Kind("Attempts after the first."),
     "verify_sample_mismatch_total": Kind("Findings of verify other than a match."),
     "custom_fields_created_total": Kind("Custom fields created on the target."),

@@ -32,7 +32,7 @@ class Register(NamedTuple):
 
 
 MESSAGES = "Messages"  # keys and values of the messages in a row
-ID_MAP = Register("IdMap", "map", ("TargetId", "Digest", "ImportedAtUtc", "Origin"))
+ID_MAP = Register("IdMap", "map", ("TargetId", "Digest", "ImportedAtUtc", "Origin", "Sent"))
 FIELD_MAP = Register("FieldMap", "field", ("TargetField", "Transform", "Included", "Options"))
 CUSTOM_FIELDS = Register("CustomFields", "", ("Payload", "Type", "Label", "State", "TargetField", "Error"), True)
 INVENTORY = Register(
@@ -68,6 +68,14 @@ KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), Tr
 # the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link, because an
 # answer got lost (`unsure:`)
 DELETIONS = Register("Deletions", "deletion", ("Reason",), True)
+# records that changed on both sides, by stream and id. `Fields`: [name, last sent, target, source, decision, time], …;
+# `Decision`: source, target, none (no conflict any more), empty as long as `Open`; it holds for one `Revision`.
+# `Waiting`: decided for the source, to be sent
+CONFLICTS = Register(
+    "Conflicts",
+    "conflict",
+    ("Stream", "SourceId", "Fields", "Decision", "By", "AtUtc", "Revision", "Open", "Waiting"),
+)
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
@@ -109,6 +117,7 @@ REGISTERS = (
     NATIVE,
     KEPT,
     DELETIONS,
+    CONFLICTS,
     TURNS,
     TOKENS,
     ALIASES,

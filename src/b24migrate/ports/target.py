@@ -51,6 +51,7 @@ class TargetRecord(NamedTuple):
     target_id: str
     digest: str
     fields: Mapping[str, Json]
+    changed: bool | None = None  # whether somebody changed it since it was written; None: the target cannot tell
 
 
 class Tried(NamedTuple):

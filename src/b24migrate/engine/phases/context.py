@@ -47,6 +47,7 @@ class Options:
     full_pass_days: float = 14.0  # a delta pass reads a stream whole when that was last done longer ago
     delta: bool = False  # the get of this run reads only what may have changed
     planned: frozenset[str] = frozenset()  # the entities of this run
+    conflicts: str = ""  # what became of records that changed on both sides: source, target, ask; empty: the default
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
+from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
 from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.messages import say
@@ -86,6 +87,7 @@ def complete(context: RunContext, job: Job) -> Follow:
         elif _may_be_sent(composed):
             changed.append(ChangedRecord(composed, item))
     _count_losses(context, stream, there)
+    changed = _without_conflicts(context, stream, changed, sent)
     begun = False
     while changed and not (begun and context.time_is_up()):
         begun = True
@@ -95,6 +97,21 @@ def complete(context: RunContext, job: Job) -> Follow:
     undone = {one.row_key for one in changed}
     left = [*(span for record, span in found if record.row_key in undone), *left]
     return [_job(job.scope, stream, left)] if left else []
+
+
+def _without_conflicts(
+    context: RunContext, stream: Stream, changed: list[ChangedRecord], sent: Mapping[str, Link]
+) -> list[ChangedRecord]:
+    """What somebody has changed on the target since it was sent stays as it is, if that is configured or decided."""
+    conflicts = Conflicts(context, stream)
+    judged = conflicts.judge([one.composed for one in changed], sent)
+    left = [conflicts.left_link(one, sent[one.record.row_key]) for one in judged.left]
+    context.store.link(stream.name, left, now=context.clock.now())
+    for row_key, error in judged.failed.items():
+        note = say("note.late_refused", stream=stream.name, id=row_key, why=error.sentence)
+        context.note(context.owner[stream.name].name, note)
+    going = {one.record.row_key for one in judged.going}
+    return [one for one in changed if one.row_key in going]
 
 
 def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[ComposedRecord]:
@@ -161,6 +178,8 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
     links: list[Link] = []
     there: list[ComposedRecord] = []
     again: Outcome | None = None
+    conflicts = Conflicts(context, context.streams[stream])
+    own = conflicts.baselines(one.composed for one in changed if by_key[one.item.key].target_id)
     for one in changed:
         row_key, item = one.row_key, one.item
         outcome = by_key[item.key]
@@ -170,7 +189,8 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
             context.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
         else:
             remember_places(context, context.streams[stream], one.composed)
-            links.append(Link(row_key, outcome.target_id, item.digest))
+            kept = own.get(row_key) or conflicts.pack(one.composed)
+            links.append(Link(row_key, outcome.target_id, item.digest, sent=kept))
             there.append(one.composed)
     context.store.link(stream, links, now=context.clock.now())
     _count_losses(context, context.streams[stream], there)

@@ -14,7 +14,7 @@ from b24migrate.engine.phases.target_codes import code_stream
 from b24migrate.messages import say
 from b24migrate.model.records import Item, Job, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.streams import Kind, SourceRecord, Stream
-from b24migrate.ports import DELETIONS, UNRESOLVED, Deleted, RegisterRow
+from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 KEPT, NEEDED, UNSURE = "kept", "needed", "unsure"
@@ -110,6 +110,9 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     if any(one.kind is Kind.TREE and one.code for one in stream.fields):
         for row_key in row_keys:
             store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
+    conflicts = store.rows_of(CONFLICTS, [f"{stream.name}:{key}" for key in row_keys]).values() if row_keys else ()
+    over = {"Decision": "none", "Open": 0, "Waiting": 0}
+    store.write(CONFLICTS, [RegisterRow(row.key, {**row.values, **over}) for row in conflicts])
     if row_keys:
         context.memory.links.forget()
 

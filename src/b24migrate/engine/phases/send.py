@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from b24migrate.engine.phases import deferred, files, lanes, order
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
+from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.engine.phases.pull_through import pull_records
 from b24migrate.messages import say
@@ -104,6 +105,7 @@ class Sender:
         self.goes_on_at: datetime | None = None  # nothing was sent: a file that is named is still under way
         self._serial = stream.name in context.target.serial
         self._retries = False  # something has to be tried again
+        self._conflicts = Conflicts(context, stream)
 
     @property
     def has_left_some(self) -> bool:
@@ -124,9 +126,27 @@ class Sender:
                 ready.append(composed)
         self._settle(settled)
         held = {parent_id(one.row_key) for one in settled if self._holds(one)}
-        ready = [one for one in ready if parent_id(one.record.row_key) not in held]
+        ready, left = self._compare_with_target([one for one in ready if parent_id(one.record.row_key) not in held])
         deferred.mark_incomplete(self._context, self._stream, ready)
-        return bool([*settled, *self._send_in_turn(self._calls(ready))])
+        return bool([*settled, *left, *self._send_in_turn(self._calls(ready))])
+
+    def _compare_with_target(self, ready: list[ComposedRecord]) -> tuple[list[ComposedRecord], list[Settled]]:
+        """Without the updates that would overwrite what somebody has changed there, if that is to stay."""
+        updates = [one for one in ready if one.record.target_id]
+        if not updates:
+            return ready, []
+        links = self._context.store.links(self._stream.name, [one.record.row_key for one in updates])
+        judged = self._conflicts.judge(updates, links)
+        settled = [self._conflicts.settled(one, links[one.record.row_key]) for one in judged.left]
+        for one in updates:
+            if error := judged.failed.get(one.record.row_key):
+                again = isinstance(error, Transient)
+                settled.append(self._fail(one.record, error.code, error.message, retry=again))
+        self._settle(settled)
+        ended = {one.row_key for one in settled}
+        held = {parent_id(one.row_key) for one in settled if self._holds(one)}
+        going = [one for one in ready if one.record.row_key not in ended and parent_id(one.record.row_key) not in held]
+        return going, settled
 
     def _compose(self, composer: Composer, records: Sequence[Record]) -> list[ComposedRecord]:
         """A changed record goes at once with what else the second pass would write, if all of it is on the target."""
@@ -256,24 +276,27 @@ class Sender:
             settled = [self._fail(going[0].record, fault.code, fault.message, retry=True)]
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}
+            own = self._conflicts.baselines(one for one in going if by_key[one.item(self._stream).key].target_id)
             pairs = zip(going, items, strict=True)
-            settled = [self._judge(one, item, by_key[item.key]) for one, item in pairs]
+            settled = [self._judge(one, item, by_key[item.key], own) for one, item in pairs]
         self._settle(settled)
         self._report(settled, (self._context.clock.monotonic() - started) * 1000)
         return settled
 
     # ------------------------------------------------------------ verdicts
 
-    def _judge(self, one: ComposedRecord, item: Item, outcome: Outcome) -> Settled:
+    def _judge(self, one: ComposedRecord, item: Item, outcome: Outcome, own: Mapping[str, str]) -> Settled:
         if outcome.status == "failed" or outcome.target_id is None:
             return self._fail(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
-        link = Link(one.record.row_key, outcome.target_id, item.digest)
+        row_key = one.record.row_key
+        sent = own.get(row_key) or self._conflicts.pack(one)
+        link = Link(row_key, outcome.target_id, item.digest, sent=sent)
         losses: Mapping[str, int] = one.losses
         if outcome.target_id == NOWHERE:
             losses = {"left_behind": 1}  # whatever it would have gone without
         else:
             remember_places(self._context, self._stream, one)
-        return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
+        return Settled(row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
 
     def _fail(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
         attempts = record.attempts + 1

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import msgspec
 
-from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases import conflicts, lanes
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.comparison import (
     EXPECTED,
@@ -243,6 +243,7 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             error = unexpected(context, bug, context.owner[stream.name].name, f"{stream.name} {one.row_key}")
             findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=error.message)]
+        findings = conflicts.explain(context, stream, one, findings)
         write_findings(context, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))

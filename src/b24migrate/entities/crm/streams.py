@@ -72,6 +72,7 @@ VOLATILE = frozenset(
     {"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"}
     | {"isReturnCustomer", "isRepeatedApproach", "isNew"}
 )
+LAST_CHANGE = frozenset({"updatedTime", "updatedBy"})
 UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
 UNSEEN_LINKS, UNSEEN_ROWS = say("delta.unseen.crm_links"), say("delta.unseen.product_rows")
@@ -214,6 +215,7 @@ def item_stream(
         stamp="createdTime",
         payload_counts=True,
         volatile=VOLATILE,
+        last_change=LAST_CHANGE,
         lasting=drop_tokens,
         view=modern_names,
         files=lambda seen: files_of(seen, number),
@@ -342,6 +344,7 @@ crm_spitems = Stream(
     stamp="createdTime",
     payload_counts=True,
     volatile=VOLATILE,
+    last_change=LAST_CHANGE,
     lasting=drop_tokens,
     files=files_of,
     fetch=refetch_smart_items,

@@ -173,6 +173,7 @@ groups = Stream(
     stamp="DATE_CREATE",
     # Any activity in a group moves it (api-reference/sonet-group/sonet-group-get.md).
     volatile=frozenset({"DATE_ACTIVITY"}),
+    last_change=frozenset({"DATE_UPDATE", "DATE_ACTIVITY"}),
     files=image,
     fetch=fetch_one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
     # Its pages below have words in their path; one with another id in it stays as it was.

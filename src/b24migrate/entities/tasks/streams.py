@@ -239,6 +239,7 @@ tasks = Stream(
     stamp="createdDate",
     payload_counts=True,
     volatile=VOLATILE,
+    last_change=frozenset({"changedDate", "changedBy"}),
     view=camel,
     files=refs_of,
     fetch=fetch_either(

@@ -347,6 +347,7 @@ workflow_templates = Stream(
         tree("CONSTANTS"),
     ),
     stamp="MODIFIED",
+    last_change=frozenset({"MODIFIED"}),
     at_last=switched_off,
     forbidden=lambda seen: find_forbidden(seen.payload),
     rules=rules,

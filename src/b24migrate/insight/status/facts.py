@@ -13,6 +13,7 @@ import msgspec
 
 from b24migrate.engine import plan
 from b24migrate.engine.conductor import add_late
+from b24migrate.engine.phases.conflicts import count_conflicts
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import FETCHED
 from b24migrate.engine.phases.inventory import Inventory, count_set_aside, pass_counter
@@ -125,6 +126,7 @@ class RegisterCounts(NamedTuple):
     mismatch: int
     places: int  # that keep IDs of the source
     verified: int
+    conflicts: int
 
     @classmethod
     def read(cls, context: RunContext, stream: Stream) -> RegisterCounts:
@@ -135,6 +137,7 @@ class RegisterCounts(NamedTuple):
             count_differences(context, stream),
             context.store.count(UNRESOLVED, f"{name}:"),
             int(context.store.total(VERIFIED, f"{name}:", "Equal") or 0),
+            count_conflicts(context, stream),
         )
 
 
@@ -360,5 +363,6 @@ def _stream_status(
         impossible=registers.impossible,
         verified=registers.verified,
         findings=registers.mismatch,
+        conflicts=registers.conflicts,
         drift=inventory.drift,
     )

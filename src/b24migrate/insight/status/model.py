@@ -101,6 +101,7 @@ class StreamStatus:
     verified: int  # found equal on the target
     findings: int
     drift: int
+    conflicts: int  # changed on both sides since they were sent
 
     @property
     def waiting(self) -> int:
@@ -118,6 +119,7 @@ class StreamStatus:
             "error_retry": self.retrying,
             "excluded": self.excluded,
             "deleted": self.deleted,
+            "conflicts": self.conflicts,
             "impossible": self.impossible,
             "mismatch": self.findings,
         }

@@ -257,6 +257,7 @@ def _entity_metrics(facts: Facts, entity: EntityStatus) -> Iterator[Metric]:
         yield "records_import_ok_total", label, stream.imported
         yield "records_import_err_total", label, stream.failed
         yield "records_deleted_total", label, stream.deleted
+        yield "records_conflicts_total", label, stream.conflicts
         yield "retry_attempts_total", label, counters.get(f"retries:{name}", 0)
         yield "verify_sample_mismatch_total", label, stream.findings
         yield "custom_fields_created_total", label, counters.get(f"custom_fields_created:{name}", 0)

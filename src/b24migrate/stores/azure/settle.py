@@ -128,13 +128,13 @@ class SettleMethods(ChangeMethods, RegisterMethods):
 
 
 def _link(stream: str, row: RegisterRow) -> Link:
-    values = (row.values[name] for name in ("TargetId", "Digest", "Origin"))
+    values = (row.values.get(name) or "" for name in ("TargetId", "Digest", "Origin", "Sent"))
     return Link(row.key.removeprefix(f"{stream}:"), *values)
 
 
 def _link_row(stream: str, link: Link, at: str) -> RegisterRow:
     values = {"TargetId": link.target_id, "Digest": link.digest, "ImportedAtUtc": at, "Origin": link.origin}
-    return RegisterRow(f"{stream}:{link.source_id}", values)
+    return RegisterRow(f"{stream}:{link.source_id}", {**values, "Sent": link.sent or None})
 
 
 def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:

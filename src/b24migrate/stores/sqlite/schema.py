@@ -11,7 +11,7 @@ from importlib.resources import files
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import MIGRATION_VERSION, Table
-from b24migrate.ports import MESSAGES, REGISTERS, Register
+from b24migrate.ports import ID_MAP, MESSAGES, REGISTERS, Register
 from b24migrate.stores.sqlite.failures import foreign
 
 APPLICATION_ID = 0x4232344D  # "B24M"
@@ -23,7 +23,8 @@ _LATER_LETTERS = "ReasonMessage"
 
 _NEWER = """
 SELECT one.name, its.name FROM sqlite_master AS one JOIN pragma_table_info(one.name) AS its
-WHERE one.type = 'table' AND its.name IN ('Losses', 'LastErrorMessage', 'DeletedUtc', 'ReasonMessage', 'Messages')
+WHERE one.type = 'table'
+    AND its.name IN ('Losses', 'LastErrorMessage', 'DeletedUtc', 'ReasonMessage', 'Messages', 'Sent')
 """
 
 
@@ -75,6 +76,7 @@ def _missing(connection: sqlite3.Connection, tables: Sequence[Table]) -> Iterato
     there = set(connection.execute(_NEWER))
     later = [(table.name, column) for table in tables for column in _LATER]
     later += [(register.name, MESSAGES) for register in REGISTERS if register.messages]
+    later.append((ID_MAP.name, "Sent"))
     return (one for one in (*later, ("DeadLetters", _LATER_LETTERS)) if one not in there)
 
 

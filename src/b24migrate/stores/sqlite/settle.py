@@ -37,13 +37,14 @@ from b24migrate.stores.sqlite.sql import (
 )
 
 _LINK = """
-INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin) VALUES {rows}
+INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin, Sent) VALUES {rows}
 ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET TargetId = excluded.TargetId, Digest = excluded.Digest,
-    ImportedAtUtc = excluded.ImportedAtUtc, Origin = excluded.Origin, Version = Version + 1, Kinds = NULL
+    ImportedAtUtc = excluded.ImportedAtUtc, Origin = excluded.Origin, Sent = excluded.Sent,
+    Version = Version + 1, Kinds = NULL
 """
-_LINKS = "SELECT RowKey, TargetId, Digest, Origin FROM IdMap WHERE PartitionKey = ? AND RowKey IN ({marks})"
+_LINKS = "SELECT RowKey, TargetId, Digest, Origin, Sent FROM IdMap WHERE PartitionKey = ? AND RowKey IN ({marks})"
 _NEXT_LINKS = """
-SELECT RowKey, TargetId, Digest, Origin FROM IdMap
+SELECT RowKey, TargetId, Digest, Origin, Sent FROM IdMap
 WHERE PartitionKey = ? AND RowKey > ? AND RowKey <= ? ORDER BY RowKey LIMIT 2000
 """
 _BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" WHERE Ord IN ({marks})'
@@ -211,13 +212,14 @@ class SettleMethods:
 
 def _write_links(connection: sqlite3.Connection, stream: str, links: Sequence[Link], at: str) -> None:
     rows = [
-        (ID_MAP.partition, f"{stream}:{link.source_id}", link.target_id, link.digest, at, link.origin) for link in links
+        (ID_MAP.partition, f"{stream}:{one.source_id}", one.target_id, one.digest, at, one.origin, one.sent or None)
+        for one in links
     ]
     execute_many(connection, _LINK, rows)
 
 
-def _link(stream: str, key: str, target_id: str, digest: str, origin: str) -> Link:
-    return Link(key.removeprefix(f"{stream}:"), target_id, digest, origin)
+def _link(stream: str, key: str, *columns: str | None) -> Link:
+    return Link(key.removeprefix(f"{stream}:"), *(one or "" for one in columns))
 
 
 def _before(connection: sqlite3.Connection, table: Table, keys: Sequence[str]) -> dict[str, _Before]:

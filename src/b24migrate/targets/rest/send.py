@@ -228,11 +228,18 @@ def read_from_box(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dic
 def fingerprints(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dict[str, str]:
     """The fingerprint of the record on the box, without fields that change by themselves and without empty ones: a new
     custom field changes no record."""
-    lasting = {
-        key: {name: value for name, value in fields.items() if value not in EMPTY and name not in writer.restless}
-        for key, fields in read_from_box(box, writer, some).items()
-    }
-    return {key: digest(fields) for key, fields in lasting.items()}
+    return {key: fingerprint(writer, fields) for key, fields in read_from_box(box, writer, some).items()}
+
+
+def fingerprint(writer: Writer, fields: Args) -> str:
+    return digest({name: one for name, one in fields.items() if one not in EMPTY and name not in writer.restless})
+
+
+def is_changed(writer: Writer, one: JournalEntry, there: Mapping[str, Args]) -> bool | None:
+    """Whether somebody changed it since it was written. A record that is only linked was never written."""
+    if one.state is State.LINKED:
+        return False
+    return fingerprint(writer, there[one.key]) != one.print if one.print and one.key in there else None
 
 
 def failed_outcome(key: str, error: MigrationError) -> Outcome:

@@ -22,7 +22,7 @@ from b24migrate.targets.rest import deletion, files
 from b24migrate.targets.rest.box import Box, SourceFacts, expect_known_shape, in_chunks
 from b24migrate.targets.rest.fields import declare
 from b24migrate.targets.rest.journal import Journal, JournalEntry, State
-from b24migrate.targets.rest.send import Sender, look_for, read_from_box
+from b24migrate.targets.rest.send import Sender, is_changed, look_for, read_from_box
 from b24migrate.targets.rest.writer import Known, Writer
 
 CONTRACT = 1  # the words of the port are those of the contract's first version
@@ -169,7 +169,7 @@ class RestTarget:
     def _records(self, writer: Writer, some: Sequence[JournalEntry]) -> dict[str, TargetRecord]:
         there = read_from_box(self._box, writer, some)
         return {
-            one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key])
+            one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key], is_changed(writer, one, there))
             for one in some
             if one.key in there
         }
