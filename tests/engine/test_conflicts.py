@@ -13,6 +13,7 @@ from tests.engine.every_stream import CATALOG
 from tests.engine.world import World
 from tests.targets.everything import moving
 
+from b24migrate import cli
 from b24migrate.engine.phases import conflicts
 from b24migrate.engine.phases.conflicts import SentFields, unpack_sent
 from b24migrate.ports import CONFLICTS
@@ -258,3 +259,40 @@ def test_the_list_holds_no_long_value(talk: World) -> None:
     talk.run("groups")
     (fields,) = [json.dumps(found) for _, found in rows(talk).values()]
     assert len(fields) < 1000
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_conflicts_are_listed_and_decided_by_the_command(talk: World, capsys: pytest.CaptureFixture[str]) -> None:
+    (one, target), (other, second) = group(talk), group(talk, 1)
+    for source_id, target_id in ((one, target), (other, second)):
+        edit(talk, target_id, NAME=OURS)
+        talk.change("groups", id=source_id, fields={"NAME": NEW_NAME})
+    assert talk.run(**ASK).exit_code == 5
+
+    def command(*arguments: str) -> tuple[int, str]:
+        code = cli.execute(["--config", str(talk.folder / "b24migrate.toml"), "conflicts", *arguments])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    code, text = command()
+    assert code == 0
+    assert f'groups {one} NAME: sent "' in text
+    assert "(not decided)" in text
+    file = talk.folder / "conflicts.csv"
+    assert command("--csv", str(file))[0] == 0
+    lines = file.read_text("utf-8-sig").splitlines()
+    decided = [line.replace(",,", ",target,") if f"groups,{other}," in line else line for line in lines]
+    file.write_text("\n".join(decided))
+    assert command("decide", "--from", str(file)) == (
+        0,
+        "1 record decided. The next run sends it if the source wins.\n",
+    )
+    code, text = command("decide", "source", "groups", one, "999999")
+    assert (code, text.splitlines()[1]) == (0, "groups 999999: nothing to decide.")
+    assert command("decide", "source")[0] == 2
+    assert talk.run(**ASK).exit_code == 0
+    assert [on_box(talk, number) for number in (one, other)] == [NEW_NAME, OURS]
+    found = json.loads(command("--json")[1])["conflicts"]
+    assert {row["source_id"]: row["decision"] for row in found} == {one: "source", other: "target"}

@@ -13,6 +13,7 @@ from b24migrate.cli import (
     box,
     certificate,
     completion,
+    conflicts,
     custom_fields,
     demo,
     doctor,
@@ -83,6 +84,7 @@ app.command("pause")(pause.pause)
 app.command("resume")(pause.resume)
 app.command("status")(status.status)
 app.command("errors")(errors.errors)
+app.add_typer(conflicts.conflicts, name="conflicts")
 app.command("places")(places.places)
 app.command("show")(show.show)
 app.command("find")(find.find)
