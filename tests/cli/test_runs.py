@@ -30,6 +30,7 @@ COUNTS = {
     "error_retry",
     "excluded",
     "deleted",
+    "conflicts",
     "impossible",
     "mismatch",
 }

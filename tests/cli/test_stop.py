@@ -144,4 +144,4 @@ def test_waiting_for_work_is_ended_at_once(scene: Scene, source: Tampering, comm
         asked = time.monotonic()
         process.communicate(timeout=60)
         assert time.monotonic() - asked < MOST_S
-        assert process.returncode in (0, 4)
+        assert process.returncode in (0, 4, -signal.SIGTERM)  # the last where it was ending by itself
