@@ -31,7 +31,7 @@ ASKED, NEIGHBOURS = 45, 5  # in one request: most methods take a command for eac
 NEAR = 50  # records among which neighbours are looked for
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
-GONE, DOUBTFUL = "gone", "doubtful"  # asked for in vain; the latter without a neighbour that was found
+GONE, DOUBTFUL = "gone", "doubtful"  # not found by ID; doubtful: no neighbour was found either
 
 
 class Family(NamedTuple):

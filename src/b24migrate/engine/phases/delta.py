@@ -164,7 +164,7 @@ def choose_one(
 
 
 def describe_basis(context: RunContext, entity: Entity) -> dict[str, Json]:
-    """What a mark rests on: whoever reads with other eyes must read everything."""
+    """What a mark depends on. If any of it changes, everything is read again."""
     fields = {row.key: row.values["Payload"] for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
     scopes = context.facts.scopes
     return {

@@ -20,7 +20,7 @@ from b24migrate.ports import CHECKPOINTS, RegisterRow
 NONE = "none"  # parents that say they have no children
 ELSEWHERE = "elsewhere"  # parents whose children may be in another place
 # Of all parents so many are in the sample, or this share where that is more. Which ones their ids decide: spread over
-# all of them, and the same whoever asks and however often.
+# all of them, and the same in every process and pass.
 LEAST_SAMPLED, SHARE = 400, 0.01
 PAGES_OF_A_READING = 1_000_000  # page numbers: each reading has a range of its own
 SIZE, REST = "size", "rest"  # of a job's args: how many parents there are; the hint whose other parents are asked now

@@ -147,7 +147,7 @@ def seed_recall(context: RunContext, scope: str, stream: Stream) -> list[Job]:
 
 
 def protect(context: RunContext, job: Job) -> Follow:
-    """For a target that deletes a record whoever depends on it: holds what a record names that stays."""
+    """For a target that deletes a record although others depend on it: holds the records that remaining ones name."""
     names = [str(name) for name in job.args["streams"]]
     after = str(job.args["after"])
     if job.args.get("first"):

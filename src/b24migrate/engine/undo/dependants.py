@@ -1,4 +1,4 @@
-"""What must stay because something that stays names it: for a target that deletes a record whoever depends on it."""
+"""Records that must stay because a remaining record names them. The target would delete them all the same."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def complete_chat(box: Box, known: Known, item: Item) -> None:
 
 def give_chat_away(box: Box, known: Known, fields: Args) -> None:
     """Managers first: only the owner names them, and who has given the chat away is none any more. The webhook's owner
-    stays a manager: others cannot exclude whoever leaves later (permission `manageUsersDelete`,
+    stays a manager: nobody else can remove a participant who leaves later (permission `manageUsersDelete`,
     api-reference/chats/chat-users/im-chat-user-delete.md)."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
@@ -134,8 +134,8 @@ def chat_picture(trace: Json) -> Json:
 
 
 def update_chat(box: Box, known: Known, item: Item) -> None:
-    """The description cannot be changed any more, nor by others than the owner who owns and manages the chat. Whoever
-    left loses his place; if the box refuses that, the record fails. Of a chat under import the end changes the rest:
+    """The box has no method for the description, and only the owner can change owner and managers. A participant who
+    left is removed; if the box refuses that, the record fails. Of a chat under import the end changes the rest:
     what the box says of a change would be the newest message, and none may come before it."""
     if rest_import.is_under_way(box, known.target_id):
         return

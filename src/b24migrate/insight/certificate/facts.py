@@ -19,7 +19,7 @@ from b24migrate.model.records import Fate, Json, Link, Record, Span, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, PAGE_LOG, SET_ASIDE
 
-RECORD, ASIDE, EQUAL, FOUND, FORETOLD, PAGE = "record", "aside", "equal", "found", "foretold", "page"
+RECORD, ASIDE, EQUAL, FOUND, FORESEEN_FIELD, PAGE = "record", "aside", "equal", "found", "foreseen", "page"
 WHOLE_STREAM = "*"  # the id of a finding that concerns no single record
 
 
@@ -112,17 +112,17 @@ def _expected(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
     for row in context.store.all_rows(FORESEEN):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
         if stream in places and source_id != WHOLE_STREAM:
-            yield _place(places[stream], source_id), FORETOLD, source_id, str(row.values.get("Field") or "")
+            yield _place(places[stream], source_id), FORESEEN_FIELD, source_id, str(row.values.get("Field") or "")
 
 
 def _combine(stream: Stream, facts: Sequence[Fact]) -> Known:
-    by_kind: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
+    by_kind: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORESEEN_FIELD: []}
     for _, kind, _, one in facts:
         by_kind[kind].append(one)
     record, link = by_kind[RECORD][0] if by_kind[RECORD] else (None, None)
     aside = [Aside(*one) for one in by_kind[ASIDE]]
     fates = sorted((Fate(fate), field) for fate, field in by_kind[FOUND])
-    foreseen = sorted(set(by_kind[FORETOLD]))
+    foreseen = sorted(set(by_kind[FORESEEN_FIELD]))
     return Known(stream, facts[0][2], record, link, aside, frozenset(by_kind[EQUAL]), fates, foreseen)
 
 
