@@ -90,3 +90,20 @@ def test_what_others_need_stays_and_the_rest_goes(sales: Move) -> None:
     assert (status(sales, "CrmCompanies", free), status(sales, "CrmDeals", deal)) == ("DELETED", "DELETED")
     gone = before - alive(sales)
     assert sum(gone.values()) == 2  # one company and one deal
+
+
+def test_the_owner_of_a_deleted_group_leaves_with_it_and_not_before(sales: Move) -> None:
+    """`sonet_group.user.delete` leaves the owner out of its answer."""
+    world = sales.world
+    group = next(one for one in world.cloud.portal.company.groups_by_id.values() if one.owner != 1)
+    owner = f"{group.id}:{group.owner}"
+    box_group, box_owner = map(int, world.records("GroupMembers")[owner]["TargetId"].split(":"))
+    world.change("groups", "delete", id=group.id)
+    assert sales.run("users", "groups").exit_code == 0
+    assert list(world.box.portal.company.groups_by_id[box_group].roles) == [box_owner]
+    assert list(kept(sales)) == [f"group_members:{owner}"]
+    assert status(sales, "GroupMembers", owner) == "IMPORT_OK"
+    world.settings["run"]["deletions"] = "delete"
+    assert sales.run("users", "groups").exit_code == 0
+    assert box_group not in world.box.portal.company.groups_by_id
+    assert (kept(sales), status(sales, "GroupMembers", owner)) == ({}, "DELETED")

@@ -191,9 +191,15 @@ def test_of_a_whole_move_only_what_people_used_is_kept_and_the_rehearsal_says_so
             box = target_of(app)._box
             box.call("task.commentitem.add", {"TASKID": task, "FIELDS": {"POST_MESSAGE": "Mine"}})
             box.call("log.blogcomment.add", {"POST_ID": post, "TEXT": "Mine"})
+            box.call("tasks.task.add", {"fields": {**MINE, "GROUP_ID": newest(move, "Groups")}})
         rehearsed, tallies = foretold(move), take(move)
         told = {name: (one.deleted, one.kept) for name, one in tallies.items()}
+        del told["group_members"]
         assert {name: rehearsed[name] for name in told} == told
+        members = tallies["group_members"]
+        assert rehearsed["group_members"] == (members.deleted, 0)
+        assert (members.kept, members.absent > 0) == (1, True)  # the owner of that group; those whose group went
+        assert "They leave with the group" in members.reasons[0].reason
         assert (told["tasks"][1], told["feed_posts"][1]) == (1, 1)
         assert [why.reason for why in tallies["tasks"].reasons] == ["users commented on it"]
         assert tallies["task_comments"].kept == tallies["task_checklists"].kept == 0

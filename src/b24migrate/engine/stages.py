@@ -13,6 +13,7 @@ from b24migrate.model.records import Job, Json, Status
 from b24migrate.model.streams import FINAL, LATE, Entity, Kind, Stream
 
 Memo = Mapping[str, Json]
+PARTS = -1  # the round of `remove` in which they go
 
 
 def no_repeat(_context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
@@ -146,6 +147,7 @@ def final_stages(context: RunContext) -> list[Stage]:
     entities = [one for one in context.entities if run is None or one.name in run.plan.entities]
     streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
+    removed += [remove_parts_stage(stream) for stream in streams if stream.access]
     return [*removed, Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])]
 
 
@@ -162,6 +164,11 @@ def remove_stage(stream: Stream) -> Stage:
         return removal.seed(context, scope, stream, round_no), {"left": left, "round": round_no}
 
     return Stage(f"remove {stream.name}", lambda context, scope: removal.seed(context, scope, stream), again)
+
+
+def remove_parts_stage(stream: Stream) -> Stage:
+    """Once more, for those that were part of a record which has gone since, such as the owner of a group."""
+    return Stage(f"remove parts {stream.name}", lambda context, scope: removal.seed(context, scope, stream, PARTS))
 
 
 def match_stage(stream: Stream) -> Stage:

@@ -64,13 +64,15 @@ class Tried(NamedTuple):
 
 class Deleted(NamedTuple):
     """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
-    that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not."""
+    that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not.
+    `part`: it goes with the record that it is part of, and keeps nothing else on the target."""
 
     key: str
     status: str
     reason: str = ""
     needed: bool = False
     for_good: bool = False
+    part: bool = False
 
 
 class Target(Protocol):

@@ -62,7 +62,7 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
     context.store.write(DELETIONS, kept_rows)
     if not context.target.sees_dependants:
         for one in records:
-            if answer := kept.get(one.row_key):
+            if (answer := kept.get(one.row_key)) and not answer.part:
                 hold(context, named_records(context, stream, [one], only_its_own=answer.for_good))
     forget(context, stream, [ours[one.key].row_key for one in answers if one.status != "kept"])
 

@@ -64,7 +64,7 @@ class Dependants:
         told = delete_keys(self._context, stream.name, asked, dry_run=dry_run, still=still)
         mine |= {answer.key: answer for answer in told}
         for key, one in keys.items():
-            if mine[key].status == "kept":
+            if mine[key].status == "kept" and not mine[key].part:
                 self.keep(stream, one, only_its_own=mine[key].for_good)
         return [(one, mine[key]) for key, one in keys.items()]
 

@@ -211,6 +211,7 @@ GROUPS = Writer(
 
 OWNER, MODERATOR, MEMBER = "A", "E", "K"
 NOT_TAKEN = say("target.no_member")
+NOT_REMOVED = say("keep.leader")
 
 
 def add_members(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
@@ -276,9 +277,25 @@ def roles_in(about: Args) -> Iterator[tuple[str, str]]:
         yield str(about["OWNER_ID"]), OWNER
 
 
+def inseparable_members(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
+    """The owner and the Scrum master cannot be removed (sonet-group/members/sonet-group-user-delete.md). They leave
+    with the group."""
+    groups = sorted({one.target_id.partition(":")[0] for one in wanted.values()})
+    asked = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in groups]
+    leaders = {
+        f"{group}:{about.get(name)}"
+        for group, about in zip(groups, box.questions(asked), strict=True)
+        for name in ("OWNER_ID", "SCRUM_MASTER_ID")
+        if about
+    }
+    yield from (Content(key, NOT_REMOVED, part=True) for key, one in wanted.items() if one.target_id in leaders)
+
+
 def remove_member(box: Box, known: Known) -> None:
+    """The answer names those who were removed, and nobody else."""
     group, _, user = known.target_id.partition(":")
-    box.call("sonet_group.user.delete", {"GROUP_ID": group, "USER_ID": user})
+    if user not in values.ids(box.call("sonet_group.user.delete", {"GROUP_ID": group, "USER_ID": user})):
+        raise Permanent(NOT_REMOVED, code="EMPTY")
 
 
 MEMBERS = Writer(
@@ -291,6 +308,7 @@ MEMBERS = Writer(
     update=change_role,
     read=read_members,
     delete=remove_member,
+    inside=inseparable_members,
 )
 
 WRITERS = (GROUPS, MEMBERS)

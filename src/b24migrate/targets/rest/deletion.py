@@ -60,7 +60,7 @@ def _keep_with_contents(
     going = [known[one.key] for one in answers if one.status == "deleted"]
     held = _find_contents(box, writer, [one for one in going if one.state is not State.LINKED])
     asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
-    kept = {one.key: Deleted(one.key, "kept", one.why) for one in held if not one.by}
+    kept = {one.key: Deleted(one.key, "kept", one.why, needed=one.part, part=one.part) for one in held if not one.by}
     while True:
         ours = (one for one in held if one.by in stays | kept.keys() or (one.by not in asked and not dry_run))
         more = {one.key: Deleted(one.key, "kept", one.why, needed=True) for one in ours if one.key not in kept}

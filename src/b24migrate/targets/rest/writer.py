@@ -47,11 +47,13 @@ class Known(NamedTuple):
 
 class Content(NamedTuple):
     """A record of ours that must stay because of its contents, and why. `by`: the key of the content if it is ours and
-    of the same stream; empty if it belongs to a user."""
+    of the same stream; empty if it belongs to a user. `part`: it has no contents, it is part of a record of another
+    stream and goes only with that."""
 
     key: str
     why: str
     by: str = ""
+    part: bool = False
 
 
 # one answer for each item, each as soon as it is there: what was answered before a failure is remembered
