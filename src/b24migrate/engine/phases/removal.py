@@ -17,6 +17,7 @@ from b24migrate.model.streams import Kind, SourceRecord, Stream
 from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
+REMOVABLE_AT_ONCE = 20_000
 KEPT, NEEDED, UNSURE = "kept", "needed", "unsure"
 REASON = say("keep.needed")
 
@@ -147,12 +148,13 @@ def seed_recall(context: RunContext, scope: str, stream: Stream) -> list[Job]:
 
 
 def protect(context: RunContext, job: Job) -> Follow:
-    """For a target that deletes a record although others depend on it: holds the records that remaining ones name."""
+    """For a target that deletes a record although others depend on it: holds the records that remaining ones name.
+    It walks the remaining ones once for every `REMOVABLE_AT_ONCE` of those that are to be removed."""
     names = [str(name) for name in job.args["streams"]]
-    after = str(job.args["after"])
+    after, start = str(job.args["after"]), str(job.args["start"])
     if job.args.get("first"):
         context.store.erase(DELETIONS, f"{NEEDED}:")
-    gone = find_removable(context)
+    gone, following = find_removable(context, start)
     while names:
         stream = context.streams[names[0]]
         records = context.store.records(stream.table, Span(after), WALKED_AT_ONCE)
@@ -161,30 +163,44 @@ def protect(context: RunContext, job: Job) -> Follow:
         after = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
         names = names if after else names[1:]
         if names and context.time_is_up():
-            return [Job(job.scope, job.kind, {"streams": names, "after": after})]
-    return []
+            return [Job(job.scope, job.kind, {"streams": names, "after": after, "start": start})]
+    return [protection(context, job.scope, following)] if following else []
 
 
 def seed_protection(context: RunContext, scope: str) -> list[Job]:
     """Of the streams that refer to one with something to remove."""
     if context.target.sees_dependants or context.options.deletions != "delete":
         return []
-    streams = [one for entity in context.entities for one in entity.streams]
-    wanted = {one.name for one in streams if count_removable(context, one) > 0}
-    names = [one.name for one in streams if any(wanted.intersection(ref.streams) for ref in one.refs)]
-    return [Job(scope, "protect", {"streams": names, "after": "", "first": True})] if wanted else []
+    wanted = [one for one in streams_of(context) if count_removable(context, one) > 0]
+    return [protection(context, scope, "", first=True)] if wanted else []
 
 
-def find_removable(context: RunContext) -> set[tuple[str, str]]:
+def protection(context: RunContext, scope: str, start: str, *, first: bool = False) -> Job:
+    wanted = {one.name for one in streams_of(context) if count_removable(context, one) > 0}
+    names = [one.name for one in streams_of(context) if any(wanted.intersection(ref.streams) for ref in one.refs)]
+    return Job(scope, "protect", {"streams": names, "after": "", "start": start, "first": first})
+
+
+def streams_of(context: RunContext) -> list[Stream]:
+    return [one for entity in context.entities for one in entity.streams]
+
+
+def find_removable(context: RunContext, start: str) -> tuple[set[tuple[str, str]], str]:
+    """Stream and row key of as many as may be in memory, from `start` on (a stream and what it was read up to), and
+    where the next ones start: empty after the last."""
     found: set[tuple[str, str]] = set()
-    for stream in (one for entity in context.entities for one in entity.streams):
-        span = Span()
-        while count_removable(context, stream) > 0 and (
-            records := context.store.deleted(stream.table, span, WALKED_AT_ONCE)
-        ):
+    first, _, after = start.partition(" ")
+    streams = streams_of(context)
+    names = [one.name for one in streams]
+    for stream in streams[names.index(first) if first in names else 0 :]:
+        left = count_removable(context, stream) > 0
+        while left and (records := context.store.deleted(stream.table, Span(after), WALKED_AT_ONCE)):
             found |= {(stream.name, one.row_key) for one in records if one.status is Status.IMPORT_OK}
-            span = Span(order_key(records[-1].row_key))
-    return found
+            after = order_key(records[-1].row_key)
+            if len(found) >= REMOVABLE_AT_ONCE:
+                return found, f"{stream.name} {after}"
+        after = ""
+    return found, ""
 
 
 def hold(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
