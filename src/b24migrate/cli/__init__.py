@@ -32,9 +32,11 @@ Hear = Callable[[MigrationError, Callable[[str], str]], None]
 def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
     """Never raises: an error becomes a sentence on stderr and an exit code. `hear` gets the error and the function that
     removes secrets."""
+    from typer import Abort
+    from typer._click.exceptions import ClickException
     from typer.main import get_command
 
-    from b24migrate.cli import completion
+    from b24migrate.cli import completion, usage
     from b24migrate.cli.commands import app
     from b24migrate.cli.help import describe, suggest_language
 
@@ -45,10 +47,14 @@ def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
         suggest_language(arguments)
         command = get_command(app)
         describe(command)
-        command.main(arguments, prog_name="b24migrate", obj=session)
+        code = command.main(arguments, prog_name="b24migrate", obj=session, standalone_mode=False)
+        return exit_codes.of_exit(code)
     except SystemExit as leaving:
         return exit_codes.of_exit(leaving.code)
-    except KeyboardInterrupt:
+    except ClickException as error:
+        suggest_language(arguments, configured=True)
+        return usage.report(error)
+    except (KeyboardInterrupt, Abort):
         return exit_codes.stopped()
     except MigrationError as error:
         hear(error, session.redact)
@@ -57,4 +63,3 @@ def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
         return exit_codes.broken(bug, session.redact)
     finally:
         terminal.forget()
-    return exit_codes.CLEAN

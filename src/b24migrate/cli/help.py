@@ -52,10 +52,10 @@ def describe(command: Any, path: Sequence[str] = ()) -> None:
         describe(each, (*path, child))
 
 
-def suggest_language(arguments: Sequence[str]) -> None:
-    """The language from `--lang`, the environment or the configuration, before anything is parsed. The command itself
-    reports mistakes in them."""
-    if not arguments or HELP & set(arguments):
+def suggest_language(arguments: Sequence[str], *, configured: bool = False) -> None:
+    """The language from `--lang`, the environment or the configuration (for help, or if `configured`), before anything
+    is parsed. The command itself reports mistakes in them."""
+    if configured or not arguments or HELP & set(arguments):
         terminal.suggest(_of_configuration(arguments))
     terminal.suggest(os.environ.get("B24MIGRATE_RUN__LANGUAGE", ""))
     terminal.suggest(_value("--lang", arguments))
