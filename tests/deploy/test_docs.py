@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.deploy.bicep.evaluation import Deployment
-from tests.deploy.bicep.parser import read
+from tests.deploy.bicep.tree import read
 from tests.deploy.conftest import PROJECT
 from tests.deploy.test_infra import app_settings, functions
 

@@ -101,13 +101,12 @@ def test_every_use_of_a_secret_is_logged(closed: Deployment) -> None:
 
 
 def test_every_role_is_given_for_one_resource(azure: Path) -> None:
-    from tests.deploy.bicep.parser import read
+    from tests.deploy.bicep.tree import read
 
     for path in sorted((azure / "infra").rglob("*.bicep")):
         for one in read(path).all("resource"):
             if one.type.startswith("Microsoft.Authorization/"):
-                assert one.body is not None
-                assert one.body.get("scope") is not None, f"{path.name}: {one.name} is given for the whole group"
+                assert "scope" in one.body, f"{path.name}: {one.name} is given for the whole group"
 
 
 def test_only_the_operator_may_write_secrets(opened: Deployment) -> None:

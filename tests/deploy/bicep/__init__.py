@@ -1,5 +1,5 @@
-"""Reads Bicep files as far as ours use the language, and says what is wrong with them.
+"""Says what is wrong with our Bicep files: names, modules, secrets, roles, and what a deployment would ask Azure for.
 
-No compiler is in the registries this project installs from. What a compiler would say about structure, names and modules is
-said here; what only Azure can say is not.
+No compiler is in the registries this project installs from; the grammar is tree-sitter's. What only Azure can say is not
+said here.
 """

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.deploy.bicep import syntax
-from tests.deploy.bicep.parser import read
-from tests.deploy.bicep.syntax import Expression, File, Statement
+from tests.deploy.bicep.tree import Statement, children, entries, field, plain, read, text
+from tree_sitter import Node
 
 Value = Any  # JSON, and Later inside
+Local = dict[str, Value]  # names of loops and functions
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True)
@@ -40,118 +42,116 @@ class Deployment:
 
     def __init__(self, path: Path, given: dict[str, Value]) -> None:
         self.path = path
-        self.file: File = read(path)
+        self.file = read(path)
         self.resources: list[Resource] = []
         self.known: dict[str, Value] = dict(given)
-        self.declared = {one.name: one for one in self.file.statements if one.name and one.kind != "output"}
+        self.declared = {one.name: one for one in self.file.statements if one.kind != "output"}
         for one in self.file.all("resource", "module"):
             self.value_of(one.name)
-        self.outputs = {one.name: self.evaluate(one.value, {}) for one in self.file.all("output")}
+        self.outputs = {one.name: self.evaluate(one.value, {}) for one in self.file.all("output") if one.value}
 
     def value_of(self, name: str) -> Value:
         if name not in self.known:
             one = self.declared.get(name)
-            self.known[name] = Later(name) if one is None else self.declare(one)
+            self.known[name] = Later(name) if one is None or one.value is None else self.declare(one, one.value)
         return self.known[name]
 
-    def declare(self, one: Statement) -> Value:
-        if one.kind == "module":
-            return self.expand(one.value, {}, lambda body, local: self.module(one, body, local))
-        if one.kind == "resource":
-            return self.expand(one.value, {}, lambda body, local: self.resource(one, body, local))
-        return Later(one.name) if one.value is None else self.evaluate(one.value, {})
+    def declare(self, one: Statement, value: Node) -> Value:
+        if one.kind in ("param", "var"):
+            return self.evaluate(value, {})
+        return self.expand(value, {}, self.module if one.kind == "module" else self.resource, one)
 
     def expand(
-        self,
-        value: Expression | None,
-        local: dict[str, Value],
-        make: Callable[[syntax.Mapping, dict[str, Value]], Value],
+        self, value: Node, local: Local, make: Callable[[Statement, Local, Local], Value], one: Statement
     ) -> Value:
-        if isinstance(value, syntax.Given):
-            there = self.evaluate(value.condition, local)
-            return self.expand(value.body, local, make) if there else None
-        if isinstance(value, syntax.Loop):
-            return [self.expand(value.body, inner, make) for inner in self.turns(value, local)]
-        if not isinstance(value, syntax.Mapping):
-            raise TypeError(f"{self.path.name}: declares nothing: {value}")
-        return make(value, local)
+        if value.type == "if_statement":
+            condition, body = children(value)
+            return self.expand(body, local, make, one) if self.evaluate(condition, local) else None
+        if value.type == "for_statement":
+            return [self.expand(children(value)[-1], inner, make, one) for inner in self.turns(value, local)]
+        return make(one, {plain(key): inner for key, inner in entries(value)}, local)
 
-    def turns(self, loop: syntax.Loop, local: dict[str, Value]) -> Iterator[dict[str, Value]]:
-        over = self.evaluate(loop.over, local)
-        items = over if isinstance(over, list) else [Later(loop.names[0])]
-        for index, item in enumerate(items):
-            yield {**local, **dict(zip(loop.names, (item, index), strict=False))}
+    def turns(self, loop: Node, local: Local) -> Iterator[Local]:
+        variables, over, _ = children(loop)
+        names = [text(one) for one in children(variables) or [variables]]
+        items = self.evaluate(over, local)
+        for index, item in enumerate(items if isinstance(items, list) else [Later(names[0])]):
+            yield {**local, **dict(zip(names, (item, index), strict=False))}
 
-    def module(self, one: Statement, body: syntax.Mapping, local: dict[str, Value]) -> Value:
-        given = self.evaluate(body.get("params") or syntax.Mapping((), one.line), local)
-        inner = Deployment(self.path.parent / one.type, given)
+    def module(self, one: Statement, body: Local, local: Local) -> Value:
+        inner = Deployment(
+            self.path.parent / one.type, self.evaluate(body["params"], local) if "params" in body else {}
+        )
         self.resources += inner.resources
         return {"outputs": inner.outputs}
 
-    def resource(self, one: Statement, body: syntax.Mapping, local: dict[str, Value]) -> Value:
-        said = {key.plain or "": self.evaluate(value, local) for key, value in body.entries}
+    def resource(self, one: Statement, body: Local, local: Local) -> Value:
+        values = {key: self.evaluate(value, local) for key, value in body.items()}
         type_, _, version = one.type.partition("@")
         if not one.existing:
-            own = {key: value for key, value in said.items() if key not in ("parent", "scope", "dependsOn")}
-            scope = said.get("scope")
+            own = {key: value for key, value in values.items() if key not in ("parent", "scope", "dependsOn")}
+            scope = values.get("scope")
             place = str(scope["id"]) if isinstance(scope, dict) else ""
             self.resources.append(Resource(self.path.name, one.line, type_, version, own, place))
-        return {
-            "id": f"/{type_}/{said.get('name')}",
-            "name": said.get("name"),
-            "properties": Later(f"{one.name}.properties"),
-        }
+        later = Later(f"{one.name}.properties")
+        return {"id": f"/{type_}/{values.get('name')}", "name": values.get("name"), "properties": later}
 
-    def evaluate(self, expression: Expression | None, local: dict[str, Value]) -> Value:
-        match expression:
-            case syntax.Literal(value):
-                return value
-            case syntax.Text(parts):
-                return "".join(part if isinstance(part, str) else _said(self.evaluate(part, local)) for part in parts)
-            case syntax.Name(name):
-                return local[name] if name in local else self.value_of(name)
-            case syntax.Member(of, name):
-                return _member(self.evaluate(of, local), name)
-            case syntax.Element(of, index):
-                return _element(self.evaluate(of, local), self.evaluate(index, local))
-            case syntax.Call(name, arguments):
-                return self.call(name, arguments, local)
-            case syntax.Operation(sign, operands):
-                return self.operate(sign, operands, local)
-            case syntax.Mapping(entries):
-                return {self.evaluate(key, local): self.evaluate(value, local) for key, value in entries}
-            case syntax.Sequence(items):
-                return [self.evaluate(item, local) for item in items]
-            case syntax.Loop():
-                return [self.evaluate(expression.body, inner) for inner in self.turns(expression, local)]
-            case _:
-                return Later(type(expression).__name__)
+    def evaluate(self, node: Node, local: Local) -> Value:
+        match node.type:
+            case "string":
+                return "".join(self.piece(one, local) for one in children(node))
+            case "number" | "boolean" | "null":
+                return json.loads(text(node))
+            case "identifier":
+                return local[text(node)] if text(node) in local else self.value_of(text(node))
+            case "parenthesized_expression" | "interpolation":
+                return self.evaluate(children(node)[0], local)
+            case "member_expression":
+                return _member(self.evaluate(field(node, "object"), local), text(field(node, "property")))
+            case "subscript_expression":
+                return _element(self.evaluate(field(node, "object"), local), self.evaluate(field(node, "index"), local))
+            case "call_expression":
+                return self.call(text(field(node, "function")), children(field(node, "arguments")), local)
+            case "ternary_expression" | "binary_expression" | "unary_expression":
+                return self.operate(node, children(node), local)
+            case "object":
+                return {self.key(key, local): self.evaluate(value, local) for key, value in entries(node)}
+            case "array":
+                return [self.evaluate(one, local) for one in children(node)]
+            case "for_statement":
+                return [self.evaluate(children(node)[-1], inner) for inner in self.turns(node, local)]
+        raise TypeError(f"{self.path.name}: nothing here evaluates a {node.type}")
 
-    def call(self, name: str, arguments: tuple[Expression, ...], local: dict[str, Value]) -> Value:
-        if name == "map" and isinstance(arguments[1], syntax.Function):
-            function, over = arguments[1], self.evaluate(arguments[0], local)
-            if isinstance(over, Later):
-                return over
-            return [self.evaluate(function.body, {**local, function.names[0]: item}) for item in over]
+    def key(self, node: Node, local: Local) -> str:
+        return str(self.evaluate(node, local)) if node.type == "string" else text(node)
+
+    def piece(self, node: Node, local: Local) -> str:
+        if node.type == "interpolation":
+            value = self.evaluate(node, local)
+            return str(value).lower() if isinstance(value, bool) else str(value)
+        return ESCAPES.get(text(node)[1:], text(node)[1:]) if node.type == "escape_sequence" else text(node)
+
+    def call(self, name: str, arguments: list[Node], local: Local) -> Value:
+        if name == "map":
+            over = self.evaluate(arguments[0], local)
+            variable, body = children(arguments[1])
+            return (
+                over
+                if isinstance(over, Later)
+                else [self.evaluate(body, {**local, text(variable): one}) for one in over]
+            )
         values = [self.evaluate(one, local) for one in arguments]
         if name in FUNCTIONS and not any(isinstance(value, Later) for value in values):
             return FUNCTIONS[name](*values)
         return ALWAYS.get(name, Later(f"{name}()"))
 
-    def operate(self, sign: str, operands: tuple[Expression, ...], local: dict[str, Value]) -> Value:
+    def operate(self, node: Node, operands: list[Node], local: Local) -> Value:
         first = self.evaluate(operands[0], local)
-        if isinstance(first, Later):
-            return Later(sign)
-        if sign == "?":
+        if node.type == "ternary_expression" and not isinstance(first, Later):
             return self.evaluate(operands[1] if first else operands[2], local)
-        rest = [self.evaluate(one, local) for one in operands[1:]]
-        if any(isinstance(one, Later) for one in rest):
-            return Later(sign)
-        return OPERATIONS[sign](first, *rest) if sign in OPERATIONS else Later(sign)
-
-
-def _said(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        sign = "" if node.type == "ternary_expression" else text(field(node, "operator"))
+        values = [first, *(self.evaluate(one, local) for one in operands[1:] if sign)]
+        return Later(sign) if any(isinstance(one, Later) for one in values) else OPERATIONS[sign](*values)
 
 
 def _member(of: Value, name: str) -> Value:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.deploy.bicep import facts, syntax
-from tests.deploy.bicep.parser import read
-from tests.deploy.bicep.syntax import Expression, File, Statement, parts_of
-from tests.deploy.bicep.tokens import Broken
+from tests.deploy.bicep import facts
+from tests.deploy.bicep.tree import Broken, File, Statement, children, entries, field, line, plain, read, text
+from tree_sitter import Node
 
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 SECRETS = (
@@ -19,6 +19,8 @@ SECRETS = (
 )
 SPEAKING = re.compile(r"password|secret$|token$|apikey|accountkey|connectionstring", re.IGNORECASE)
 TELLING = re.compile(r"^list(keys|secrets|accountsas|servicesas)?$", re.IGNORECASE)
+NAMES = ("identifier", "loop_variable", "loop_enumerator")
+Found = Iterator[tuple[int, str]]
 
 
 def complaints(folder: Path) -> list[str]:
@@ -32,59 +34,67 @@ def about(path: Path) -> Iterator[str]:
     except Broken as error:
         yield f"{path.name}: {error}"
         return
-    for rule in (_names, _unused, _described, _types, _secrets, _roles, _keys):
-        for line, text in rule(file):
-            yield f"{path.name}:{line}: {text}"
-    for line, text in _modules(file, path.parent):
-        yield f"{path.name}:{line}: {text}"
-
-
-Found = Iterator[tuple[int, str]]
+    for rule in (_names, _declarations, _types, _secrets, _roles):
+        yield from (f"{path.name}:{at}: {words}" for at, words in rule(file))
+    yield from (f"{path.name}:{at}: {words}" for at, words in _modules(file, path.parent))
 
 
 def _names(file: File) -> Found:
-    declared: set[str] = set()
-    for one in file.statements:
-        if one.name in declared and one.kind != "output":
-            yield one.line, f"{one.name} is declared twice"
-        if one.kind != "output":
-            declared.add(one.name)
+    declared = Counter(one.name for one in file.statements if one.kind != "output")
+    used: set[str] = set()
     for one in file.statements:
         for decorator in one.decorators:
-            if decorator.name not in facts.DECORATORS:
-                yield decorator.line, f"there is no decorator @{decorator.name}"
-        yield from _unknown(one.value, declared, one.line)
-
-
-def _unknown(expression: Expression | None, known: set[str], line: int) -> Found:
-    match expression:
-        case syntax.Name(name, at) if name not in known:
-            yield at, f"{name} is declared nowhere"
-        case syntax.Loop(names, over, body):
-            yield from _unknown(over, known, line)
-            yield from _unknown(body, known | set(names), line)
-        case syntax.Function(names, body):
-            yield from _unknown(body, known | set(names), line)
-        case None:
-            pass
-        case _:
-            if isinstance(expression, syntax.Call) and expression.name not in facts.FUNCTIONS:
-                yield expression.line, f"there is no function {expression.name}"
-            for inner in syntax.children(expression):
-                yield from _unknown(inner, known, line)
-
-
-def _unused(file: File) -> Found:
-    used = {part.name for one in file.statements for part in parts_of(one.value) if isinstance(part, syntax.Name)}
-    for one in file.all("param", "var"):
-        if one.name not in used:
+            if text(field(decorator, "function")) not in facts.DECORATORS:
+                yield line(decorator), f"there is no decorator @{text(field(decorator, 'function'))}"
+        for node in one.nodes():
+            if node.type == "object":
+                keys = Counter(text(key) for key, _ in entries(node))
+                yield from ((line(node), f"{key} is said twice") for key, count in keys.items() if count > 1)
+            if node.type != "identifier" or _is_key(node):
+                continue
+            used.add(text(node))
+            if _is_function(node):
+                if text(node) not in facts.FUNCTIONS:
+                    yield line(node), f"there is no function {text(node)}"
+            elif text(node) not in declared and text(node) not in _local(node):
+                yield line(node), f"{text(node)} is declared nowhere"
+    for one in file.statements:
+        if one.kind != "output" and declared[one.name] > 1:
+            yield one.line, f"{one.name} is declared twice"
+        if one.kind in ("param", "var") and one.name not in used:
             yield one.line, f"{one.kind} {one.name} is never used"
 
 
-def _described(file: File) -> Found:
+def _is_key(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "object_property" and children(node.parent)[0] == node
+
+
+def _is_function(node: Node) -> bool:
+    return node.parent is not None and node.parent.child_by_field_name("function") == node
+
+
+def _local(node: Node) -> set[str]:
+    """Names of the loops and functions that it is in, or that it names itself."""
+    found: set[str] = set()
+    above = node.parent
+    while above is not None:
+        if above.type in ("for_statement", "lambda_expression"):
+            first = children(above)[0]
+            found |= {text(one) for one in (first, *children(first)) if one.type in NAMES}
+        above = above.parent
+    return found
+
+
+def _declarations(file: File) -> Found:
     for one in file.all("param", "output"):
-        if one.decorator("description") is None:
+        if "description" not in _decorators(one):
             yield one.line, f"{one.kind} {one.name} has no @description"
+        if one.type not in ("string", "int", "bool", "array", "object"):
+            yield one.line, f"{one.type} is no type"
+
+
+def _decorators(one: Statement) -> set[str]:
+    return {text(field(decorator, "function")) for decorator in one.decorators}
 
 
 def _types(file: File) -> Found:
@@ -92,57 +102,50 @@ def _types(file: File) -> Found:
         type_, _, version = one.type.partition("@")
         if facts.RESOURCES.get(type_) != version:
             yield one.line, f"{one.type} is not on the list of known resource types"
-        if one.body is None or one.body.get("name") is None:
+        if "name" not in one.body:
             yield one.line, f"resource {one.name} has no name"
 
 
 def _secrets(file: File) -> Found:
     for one in file.statements:
-        texts = [part for part in parts_of(one.value) if isinstance(part, syntax.Text)]
-        if any(pattern.search(part) for text in texts for part in _said(text) for pattern in SECRETS):
+        if any(
+            pattern.search(text(node)) for node in one.nodes() for pattern in SECRETS if node.type == "string_content"
+        ):
             yield one.line, f"{one.kind} {one.name} says a secret"
         if one.kind == "param" and SPEAKING.search(one.name) and one.type in ("string", "object"):
-            if one.decorator("secure") is None:
+            if "secure" not in _decorators(one):
                 yield one.line, f"param {one.name} holds a secret and is not @secure"
             elif one.value is not None:
                 yield one.line, f"param {one.name} is @secure and has a default"
-        if one.kind == "output" and _tells(one):
+        members = [text(node) for node in one.nodes() if node.type == "property_identifier"]
+        if one.kind == "output" and any(map(SPEAKING.search, members)):
             yield one.line, f"output {one.name} tells a secret: outputs are kept in the history of deployments"
-
-
-def _said(text: syntax.Text) -> Iterator[str]:
-    return (part for part in text.parts if isinstance(part, str))
-
-
-def _tells(one: Statement) -> bool:
-    return any(isinstance(part, syntax.Member) and SPEAKING.search(part.name) for part in parts_of(one.value))
-
-
-def _keys(file: File) -> Found:
-    for one in file.statements:
-        for part in parts_of(one.value):
-            name = part.name if isinstance(part, syntax.Call | syntax.Member) else ""
-            if TELLING.match(name):
-                yield one.line, f"{name} fetches a key; identities need none"
+        called = [text(node) for node in one.nodes() if _is_function(node)]
+        yield from (
+            (one.line, f"{name} fetches a key; identities need none")
+            for name in (*members, *called)
+            if TELLING.match(name)
+        )
 
 
 def _roles(file: File) -> Found:
+    """A role is a text under its own name."""
     for one in file.statements:
-        for name, text in _labelled(one):
-            for guid in (match.group().lower() for part in _said(text) for match in GUID.finditer(part)):
-                if facts.ROLES.get(name) != guid:
-                    yield one.line, f"{name} is not the role {guid}"
+        for node in one.nodes():
+            for guid in GUID.finditer(text(node) if node.type == "string_content" else ""):
+                name = _label(node) or one.name
+                if facts.ROLES.get(name) != guid.group().lower():
+                    yield one.line, f"{name} is not the role {guid.group().lower()}"
 
 
-def _labelled(one: Statement) -> Iterator[tuple[str, syntax.Text]]:
-    """Texts with the name that stands before them."""
-    if isinstance(one.value, syntax.Text):
-        yield one.name, one.value
-    for part in parts_of(one.value):
-        if isinstance(part, syntax.Mapping):
-            yield from ((key.plain or "", value) for key, value in part.entries if isinstance(value, syntax.Text))
-        elif isinstance(part, syntax.Call):
-            yield from ((part.name, value) for value in part.arguments if isinstance(value, syntax.Text))
+def _label(node: Node) -> str:
+    """The name that stands before a text: of its property, or of the function that it is given to."""
+    above = node.parent.parent if node.parent else None
+    if above is not None and above.type == "object_property":
+        return plain(children(above)[0])
+    if above is not None and above.type == "arguments" and above.parent is not None:
+        return text(field(above.parent, "function"))
+    return ""
 
 
 def _modules(file: File, folder: Path) -> Found:
@@ -155,21 +158,17 @@ def _modules(file: File, folder: Path) -> Found:
             inner[one.name] = read(folder / one.type)
         except Broken:
             continue  # complained about under its own name
-        yield from _parameters(one, inner[one.name])
-    for part in (part for one in file.statements for part in parts_of(one.value)):
-        if isinstance(part, syntax.Member) and isinstance(part.of, syntax.Member) and part.of.name == "outputs":
-            module = part.of.of.of if isinstance(part.of.of, syntax.Element) else part.of.of
-            known = inner.get(module.name) if isinstance(module, syntax.Name) else None
-            if known is not None and part.name not in known.named("output"):
-                yield part.line, f"the module has no output {part.name}"
-
-
-def _parameters(one: Statement, file: File) -> Found:
-    given = one.body.get("params") if one.body else None
-    names = {key.plain for key, _ in given.entries} if isinstance(given, syntax.Mapping) else set()
-    wanted = file.named("param")
-    for name in sorted(str(name) for name in names - set(wanted)):
-        yield one.line, f"module {one.name} takes no {name}"
-    for name, param in wanted.items():
-        if name not in names and param.value is None:
-            yield one.line, f"module {one.name} is not given {name}"
+        given = one.body.get("params")
+        names = {plain(key) for key, _ in entries(given)} if given is not None else set()
+        wanted = inner[one.name].named("param")
+        yield from ((one.line, f"module {one.name} takes no {name}") for name in sorted(names - set(wanted)))
+        missing = (name for name, param in wanted.items() if name not in names and param.value is None)
+        yield from ((one.line, f"module {one.name} is not given {name}") for name in missing)
+    for node in (node for one in file.statements for node in one.nodes()):
+        found = (
+            re.fullmatch(r"(\w+)(?:\[.*\])?!?\.outputs\.(\w+)", text(node))
+            if node.type == "member_expression"
+            else None
+        )
+        if found and found[1] in inner and found[2] not in inner[found[1]].named("output"):
+            yield line(node), f"the module has no output {found[2]}"
