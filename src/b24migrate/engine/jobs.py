@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from b24migrate.engine.phases import (
+    child_deletions,
     count_ranges,
     custom_fields,
     deferred,
@@ -20,6 +21,7 @@ from b24migrate.engine.phases import (
     read_children,
     removal,
     send,
+    sweep,
     target_codes,
     user_match,
     verify,
@@ -48,6 +50,11 @@ PERFORMERS: dict[str, Performer] = {
     "children": read_children.children,
     "seek": deletions.seek,
     "count-ranges": count_ranges.count_ranges,
+    "sweep": sweep.sweep,
+    "read-by-id": sweep.read_by_id,
+    "ask-absent": sweep.ask_absent,
+    "seek-children": child_deletions.seek,
+    "judge-children": child_deletions.judge,
     "judge": deletions.judge,
     "mark": deletions.mark,
     "pull": pull_through.pull,

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases import count_ranges, deferred, deletions, delta, lanes, read, removal, send, verify
+from b24migrate.engine.phases import (
+    child_deletions,
+    count_ranges,
+    deferred,
+    deletions,
+    delta,
+    lanes,
+    read,
+    removal,
+    send,
+    sweep,
+    verify,
+)
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.records import Job, Json, Status
@@ -81,27 +93,45 @@ def read_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage
 
 
 def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
-    return Stage(f"read {stream.name}", lambda context, scope: read.start(context, scope, stream, pass_no, which))
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        swept = sweep.seed(context, scope, stream, pass_no) if is_swept(context, stream, pass_no) else []
+        return [*read.start(context, scope, stream, pass_no, which), *swept]
+
+    def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        """What a sweep found is read by id, all of it together."""
+        if memo or not is_swept(context, stream, pass_no):
+            return [], {}
+        return sweep.seed_reading(context, scope, stream, pass_no), {"read": True}
+
+    return Stage(f"read {stream.name}", seed, again)
+
+
+def is_swept(context: RunContext, stream: Stream, pass_no: int) -> bool:
+    return delta.is_delta(context, stream, pass_no) and delta.find_way(context, stream) == delta.SWEPT
 
 
 def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
     """Right after its reading: the children of deleted records are not asked for."""
 
-    def seeded(kind: str) -> Stage:
-        return Stage(
-            f"{kind} {stream.name}", lambda context, scope: deletions.seed(context, scope, kind, stream, pass_no)
-        )
+    def judge(context: RunContext, scope: str) -> list[Job]:
+        if delta.is_delta(context, stream, pass_no):
+            return child_deletions.seed(context, scope, "judge-children", stream, pass_no)
+        return deletions.seed(context, scope, "judge", stream, pass_no)
 
     def mark(context: RunContext, scope: str) -> list[Job]:
         args = {"stream": stream.name, "pass": pass_no, "after": ""}
         return [Job(scope, "mark", args)] if deletions.count_absent(context, stream) else []
 
     def seek(context: RunContext, scope: str) -> list[Job]:
-        if delta.is_delta(context, stream, pass_no):
-            return count_ranges.seed(context, scope, stream, pass_no)
-        return deletions.seed(context, scope, "seek", stream, pass_no)
+        if not delta.is_delta(context, stream, pass_no):
+            return deletions.seed(context, scope, "seek", stream, pass_no)
+        way = delta.find_way(context, stream)
+        if way == delta.CHILDREN:
+            return child_deletions.seed(context, scope, "seek-children", stream, pass_no)
+        seed = sweep.seed_absent if way == delta.SWEPT else count_ranges.seed
+        return seed(context, scope, stream, pass_no)
 
-    judged = [seeded("judge")] if deletions.is_reread(context, stream) else []
+    judged = [Stage(f"judge {stream.name}", judge)] if deletions.is_reread(context, stream) else []
     return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark)]
 
 

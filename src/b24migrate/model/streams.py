@@ -131,6 +131,26 @@ class Changes:
     shifted: bool = False  # the portal reads a time in a filter as local time of the webhook's owner
 
 
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
+    every record and compares them with what is staged. What differs, or is unknown here, is read by id; what is staged
+    and not listed is asked for by id."""
+
+    narrow: Args  # the parameters that bring only these fields
+    fields: tuple[str, ...]  # as the stream's payload names them
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Whose children a delta pass reads again: those of parents that are new, back or deleted, and of parents of which
+    one of these fields has another value than in the last complete pass. The others keep their children, which count as
+    seen. The parents belong to the same entity, and may be read in any way."""
+
+    fields: tuple[str, ...]  # of the parent's payload or extras
+    deep: Callable[[SourceRecord], bool] = lambda _: False  # the parents that a deep pass asks as well
+
+
 Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
 
 
@@ -149,7 +169,9 @@ class Listing:
     enrich_scope: str = ""
     enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
     select: str = ""  # the parameter in which custom fields must be named, or they do not come
-    changes: Changes | None = None  # how a delta pass asks for what changed; None: it reads all of it
+    # how a delta pass finds what changed: it asks for it, or compares all; without both it reads everything
+    changes: Changes | None = None
+    sweep: Sweep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +244,7 @@ class PerParent:
     join: Side | None = None
     needs: str = ""
     without: str = ""
+    again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
     empty_is_alarm: bool = False
     mark: str = ""  # before the child's own id, where a stream has children of two kinds
     row_key: Callable[[SourceRecord, Args], str] | None = (

@@ -13,14 +13,22 @@ class Records(Protocol):
     """Staged records of the source."""
 
     def stage(
-        self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int, renew: Renew = renew_by_hash
+        self,
+        table: Table,
+        records: Sequence[Staged],
+        *,
+        run: str,
+        pass_no: int,
+        renew: Renew = renew_by_hash,
+        refresh: bool = False,
     ) -> Staging:
         """Upserts by id. A new record is NEW. A known one keeps its status and its content if `payload_hash` is the
         same and its extras tell no more (`has_new_extras`). Otherwise `renew` decides, with what is staged and what
         came: it returns what is written as NEW with Revision + 1, attempts 0 and no error, or None if only the hash is
         another, which is then written. Of records that come without a hash an imported one is NEW again if its extras
         tell more, and else left as it is; the content of others is replaced, their status and hash stay. So is the
-        payload of records that failed: the row may be damaged.
+        payload of records that failed: the row may be damaged; with `refresh` that of every record, also where what is
+        another in it does not count.
         `pulled_through` is kept as first staged, except that a record met again in an ordinary read is no longer
         pulled through. One that was marked as deleted loses the mark, and becomes NEW where it was DELETED.
         `seen`, and with it the counter `seen:<table>:<pass_no>`, counts each record once per pass_no, however often it

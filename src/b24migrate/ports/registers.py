@@ -90,6 +90,9 @@ ALIASES = Register("Aliases", "alias", ("Id",))
 TURNS = Register("Turns", "turn", ("Order", "Turns"))
 # by stream: how its latest pass reads it (`now:`), and where the next delta pass begins (`mark:`)
 PASSES = Register("Passes", "pass", ("Pass", "Delta", "MarkUtc", "FullUtc", "Since", "Highest", "Basis", "Why"), True)
+# what a delta pass found, by stream and id: records that a sweep showed to differ (`differs:`) or did not show
+# (`absent:`); by stream, pass and id the fields that moved of records whose children are read again then (`moved:`)
+CHANGES = Register("Changes", "change", ("Fields",))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -122,6 +125,7 @@ REGISTERS = (
     TOKENS,
     ALIASES,
     PASSES,
+    CHANGES,
 )
 BROKEN_JOB = ("BROKEN_ROW", say("work.broken_job"))
 Billing = Literal["inner", "batch"]
@@ -176,6 +180,10 @@ class Registers(Protocol):
         ...
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None: ...
+
+    def discard(self, register: Register, keys: Collection[str]) -> None:
+        """Erases the rows with exactly these keys. For a register with a partition."""
+        ...
 
     def add(self, counters: Mapping[str, float]) -> None:
         """Adds to named counters; a counter that is not there is 0."""

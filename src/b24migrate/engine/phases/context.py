@@ -46,6 +46,7 @@ class Options:
     deletions_limit: float = 5.0  # percent of a stream; if more are gone, its get stops
     full_pass_days: float = 14.0  # a delta pass reads a stream whole when that was last done longer ago
     delta: bool = False  # the get of this run reads only what may have changed
+    deep: bool = False  # and looks at what moves no date and no count, where that is cheap enough
     planned: frozenset[str] = frozenset()  # the entities of this run
     conflicts: str = ""  # what became of records that changed on both sides: source, target, ask; empty: the default
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code

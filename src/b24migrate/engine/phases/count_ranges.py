@@ -28,6 +28,7 @@ LISTED = 100  # a range of so many records is listed
 PAGE = 50
 ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000 a second and answers within a minute
 LOOKED_AT = 500
+READ_AT_ONCE = 500  # by id: most methods take many in one command
 
 
 class Range(NamedTuple):
@@ -113,7 +114,8 @@ def command(part: Part, lo: int, hi: int, *, start: int) -> Command:
     listing, paging = part.listing, part.listing.paging
     assert isinstance(paging, Keyset)  # noqa: S101 (what `choose` looked at)
     asked = {**listing.params.get(paging.filter, {}), f">{paging.id}": lo, f"<={paging.id}": hi}
-    narrow = listing.changes.narrow if listing.changes else {}
+    words = listing.changes or listing.sweep
+    narrow = words.narrow if words else {}
     params = {**listing.params, **narrow, paging.filter: asked, **paging.ascending, "start": start}
     return Command(listing.method, params)
 
@@ -154,17 +156,12 @@ def id_of(raw: bytes, part: Part) -> int:
 
 
 def read_again(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:
-    for start in range(0, len(row_keys) if stream.fetch else 0, PAGE):
-        asked = [SourceRecord(key, {}, {}) for key in row_keys[start : start + PAGE]]
+    for start in range(0, len(row_keys) if stream.fetch else 0, READ_AT_ONCE):
+        asked = [SourceRecord(key, {}, {}) for key in row_keys[start : start + READ_AT_ONCE]]
         rows = list(stream.fetch(context.source, asked, context.known(stream)).values()) if stream.fetch else []
         stage(context, stream, complete_rows(context, stream, rows), pass_no=pass_no)
 
 
 def forget_excluded(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """A register forgets by how keys begin: others that begin like this one are written again."""
-    for key in row_keys:
-        prefix = f"excluded:{stream.name}:{key}"
-        others = [row for row in context.store.rows(SET_ASIDE, prefix) if row.key != prefix]
-        context.store.erase(SET_ASIDE, prefix)
-        if others:
-            context.store.write(SET_ASIDE, others)
+    """They are not at the source any more."""
+    context.store.discard(SET_ASIDE, [f"excluded:{stream.name}:{key}" for key in row_keys])

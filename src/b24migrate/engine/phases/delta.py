@@ -1,8 +1,9 @@
 """get: how each stream is read in this pass, and where the next delta pass begins.
 
-A full pass reads everything. A delta pass asks a stream that has words for it (`Listing.changes`) for what may have
-changed since its mark: the portal's time before the first request of its last complete pass. Whatever makes that
-unsure makes the stream be read whole, and the run says why.
+A full pass reads everything. A delta pass reads less of a stream that has words for it: `Listing.changes` asks for what
+may have changed since its mark, the portal's time before the first request of its last complete pass; `Listing.sweep`
+compares a few fields of all records; `PerParent.again` asks some of the parents. Whatever makes that unsure makes the
+stream be read whole, and the run says why.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from b24migrate.engine.phases.context import RunContext, decode_record, walk
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
-from b24migrate.model.streams import Changes, Each, Entity, Keyset, Listing, Stream
+from b24migrate.model.streams import Changes, Each, Entity, Keyset, Listing, PerParent, Reading, Stream
 from b24migrate.ports import CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
 
 OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer
@@ -26,6 +27,7 @@ TRIES = 3  # of a calibration: something may change in its midst
 KEYS_AT_ONCE = 10_000
 NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
 TIME, IDS = "time", "ids"  # of a job's args: which question a delta pass asks
+ASKED, SWEPT, CHILDREN = "asked", "swept", "children"  # how a delta pass reads a stream
 
 
 class StreamPass(NamedTuple):
@@ -66,6 +68,12 @@ def is_delta(context: RunContext, stream: Stream, pass_no: int) -> bool:
     return this_pass(context, stream, pass_no).delta
 
 
+def complete_pass(context: RunContext, stream: Stream) -> int:
+    """The number of its last complete pass, as long as this one is not; 0: none."""
+    row = context.store.read(PASSES, f"{MARK}:{stream.name}")
+    return int(row.values["Pass"]) if row else 0
+
+
 # ---------------------------------------------------------------- the listings of a stream
 
 
@@ -85,22 +93,40 @@ def find_part(context: RunContext, stream: Stream, of: str) -> Part:
     return next(one for one in find_parts(context, stream) if one.of == of)
 
 
-def is_asked_for_changes(context: RunContext, stream: Stream) -> bool:
-    """Whether it has words for a delta pass. Of listings that belong to records, each must have them."""
-    if stream.more or not isinstance(context.reading(stream), Listing | Each):
+def find_way(context: RunContext, stream: Stream) -> str:
+    """How a delta pass reads it by the words that it has; none where it is read whole."""
+    reading = context.reading(stream)
+    if isinstance(reading, PerParent):
+        return CHILDREN if all(_is_asked_again(context, stream, one) for one in find_readings(context, stream)) else ""
+    if stream.more or not isinstance(reading, Listing | Each):
+        return ""
+    listings = [one.listing for one in find_parts(context, stream)]
+    if not all(isinstance(one.paging, Keyset) for one in listings):
+        return ""
+    return ASKED if all(one.changes for one in listings) else SWEPT if all(one.sweep for one in listings) else ""
+
+
+def find_readings(context: RunContext, stream: Stream) -> list[Reading]:
+    return [context.reading(stream), *(one for one in stream.more if context.suits(one))]
+
+
+def _is_asked_again(context: RunContext, stream: Stream, reading: Reading) -> bool:
+    """Passes are counted by entity: parents of another one cannot be told apart by them."""
+    if not isinstance(reading, PerParent) or reading.again is None:
         return False
-    return all(one.listing.changes and isinstance(one.listing.paging, Keyset) for one in find_parts(context, stream))
+    return context.owner[reading.of] is context.owner[stream.name]
 
 
 def narrow(part: Part, which: str, chosen: StreamPass) -> Listing:
     """The listing that shows only what may have changed, or what is new."""
     listing = part.listing
-    assert listing.changes is not None  # noqa: S101 (what `choose` looked at)
-    assert isinstance(listing.paging, Keyset)  # noqa: S101
-    key, bound = f">={listing.changes.time}", chosen.since
+    assert isinstance(listing.paging, Keyset)  # noqa: S101 (what `choose` looked at)
     if which == IDS:
-        key, bound = f">={listing.paging.id}", str(chosen.highest.get(part.prefix, 0) + 1)
-    return add_filter(listing, listing.paging, {key: bound})
+        return add_filter(
+            listing, listing.paging, {f">={listing.paging.id}": str(chosen.highest.get(part.prefix, 0) + 1)}
+        )
+    assert listing.changes is not None  # noqa: S101
+    return add_filter(listing, listing.paging, {f">={listing.changes.time}": chosen.since})
 
 
 def add_filter(listing: Listing, paging: Keyset, conditions: Mapping[str, Json]) -> Listing:
@@ -116,10 +142,20 @@ class Explained(NamedTuple):
 
 
 def explain(context: RunContext, stream: Stream) -> Explained:
-    if not is_asked_for_changes(context, stream):
-        return Explained(say("delta.how.whole"), say("delta.gone.never" if stream.unprovable else "delta.gone.whole"))
-    fields = {one.listing.changes.time for one in find_parts(context, stream) if one.listing.changes}
-    return Explained(say("delta.how.asked", field=sorted(fields)), say("delta.gone.counted"))
+    way = find_way(context, stream)
+    if way == ASKED:
+        fields = {one.listing.changes.time for one in find_parts(context, stream) if one.listing.changes}
+        return Explained(say("delta.how.asked", field=sorted(fields)), say("delta.gone.counted"))
+    if way == SWEPT:
+        swept = {name for one in find_parts(context, stream) if one.listing.sweep for name in one.listing.sweep.fields}
+        return Explained(say("delta.how.swept", fields=sorted(swept)), say("delta.gone.swept"))
+    never = say("delta.gone.never") if stream.unprovable else ""
+    if way == CHILDREN:
+        readings = [one for one in find_readings(context, stream) if isinstance(one, PerParent) and one.again]
+        names = {name for one in readings if one.again for name in one.again.fields}
+        how = say("delta.how.children", of=stream.parent, fields=sorted(names))
+        return Explained(how, never or say("delta.gone.children", of=stream.parent))
+    return Explained(say("delta.how.whole"), never or say("delta.gone.whole"))
 
 
 # ---------------------------------------------------------------- the beginning of a pass
@@ -139,7 +175,8 @@ def choose(context: RunContext, entity: Entity, pass_no: int) -> dict[str, Strea
         if one.why:
             context.note(entity.name, say("note.read_whole", stream=name, why=one.why), "info")
         elif one.delta:
-            context.note(entity.name, say("note.read_since", stream=name, since=one.since), "info")
+            way = find_way(context, context.streams[name])
+            context.note(entity.name, say(f"note.read_{way}", stream=name, since=one.since), "info")
     return chosen
 
 
@@ -183,21 +220,31 @@ def reason_to_read_whole(
         return say("delta.first")
     if context.options.test_limit:
         return say("delta.limited")
-    if not is_asked_for_changes(context, stream):
+    way = find_way(context, stream)
+    if not way:
         return say("delta.no_words")
     known = before["Basis"] or {}
     if known.get("owners") != basis["owners"] or known.get("scopes") != basis["scopes"]:
         return say("delta.rights")
     if known.get("methods") != basis["methods"]:
         return say("delta.method")
-    if known.get("fields") != basis["fields"]:
+    if known.get("fields") != basis["fields"] and way != CHILDREN:
         return say("delta.fields")
+    if way != ASKED and is_full_pass_unfinished(context, stream, before):
+        return say("delta.unfinished")
     days = context.options.full_pass_days
     if now - datetime.fromisoformat(before["FullUtc"]) > timedelta(days=days):
         return say("delta.old", days=days)
-    if not all(is_calibrated(context, one.listing) for one in find_parts(context, stream)):
+    if way == ASKED and not all(is_calibrated(context, one.listing) for one in find_parts(context, stream)):
         return say("delta.zone")
     return ""
+
+
+def is_full_pass_unfinished(context: RunContext, stream: Stream, before: Mapping[str, Json]) -> bool:
+    """Whether a full pass began after the last complete one and did not come to its end. It may have staged what is
+    new of some records and not have read their children; and what it has staged, a sweep does not find."""
+    row = context.store.read(PASSES, f"{NOW}:{stream.name}")
+    return row is not None and row.values["Pass"] != before["Pass"] and not row.values["Delta"]
 
 
 def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Json]) -> str:
@@ -262,7 +309,7 @@ def note_highest(context: RunContext, entity: Entity, pass_no: int) -> None:
     """Before anything is sent: what sending pulls in may leave gaps below it."""
     for stream in entity.streams:
         row = context.store.read(PASSES, f"{NOW}:{stream.name}")
-        if row is not None and row.values["Pass"] == pass_no and is_asked_for_changes(context, stream):
+        if row is not None and row.values["Pass"] == pass_no and find_way(context, stream) in (ASKED, SWEPT):
             highest = {one.prefix: find_highest(context, stream, one) for one in find_parts(context, stream)}
             context.store.write(PASSES, [row._replace(values={**row.values, "Highest": highest})])
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.moved import watched_fields
 from b24migrate.model.records import Job
 from b24migrate.model.streams import PerParent, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, RegisterRow
@@ -58,11 +59,13 @@ def narrow_trust(reading: PerParent, parents: int) -> PerParent:
 
 def refuted_before(context: RunContext, stream: Stream, which: int, pass_no: int) -> frozenset[str]:
     """The hints of a reading that an earlier pass refuted. One that this pass refutes stays in use until its end: a job
-    of its own asks the other parents. What a parent says is of its last change, and a new child is no change of it: so
-    only the first pass believes a parent that says it has none."""
+    of its own asks the other parents. Where the latest values are not kept, what a parent says is of its last change,
+    and a new child is no change of it: so only the first pass believes a parent that says it has none."""
     rows = {hint: context.store.read(CHECKPOINTS, refuted_key(stream, which, hint)) for hint in (NONE, ELSEWHERE)}
     refuted = {hint for hint, row in rows.items() if row is not None and int(row.values["Pass"]) < pass_no}
-    return frozenset(refuted if pass_no == 1 else {*refuted, NONE})
+    reading = context.reading(stream, which)
+    fresh = isinstance(reading, PerParent) and bool(watched_fields(context, context.streams[reading.of]))
+    return frozenset(refuted if pass_no == 1 or fresh else {*refuted, NONE})
 
 
 def refute(context: RunContext, stream: Stream, which: int, hint: str, pass_no: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
-from b24migrate.engine.phases.delta import add_filter, find_parts, is_delta, note_highest, this_pass
+from b24migrate.engine.phases.delta import CHILDREN, add_filter, find_parts, find_way, is_delta, note_highest, this_pass
 from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
@@ -125,12 +125,12 @@ def note_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
 
 def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     """Of a listing what its first page said; of children the sum of what their parents said."""
-    if is_delta(context, stream, pass_no):
+    if is_delta(context, stream, pass_no) and find_way(context, stream) != CHILDREN:
         return count_now(context, stream, pass_no)
     if not isinstance(context.reading(stream), PerParent | Each):
         row = context.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
-    told = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
+    told = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a full pass begins without any
     return None if told is None else int(told)
 
 

@@ -12,6 +12,7 @@ import msgspec
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, decode_record
+from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import (
     NONE,
     REST,
@@ -23,12 +24,15 @@ from b24migrate.engine.phases.hints import (
     refute,
     refuted_before,
 )
+from b24migrate.engine.phases.moved import next_parents
 from b24migrate.messages import say
 from b24migrate.model.records import (
     Job,
     Json,
     Record,
     Span,
+    children_span,
+    marked_span,
     order_key,
 )
 from b24migrate.model.streams import (
@@ -60,10 +64,10 @@ def pack(context: RunContext, job: Job) -> Follow:
     size = int(job.args.get(SIZE) or count_parents(context, reading))
     if job.args.get(REST) and not job.args["after"]:
         note_refuted(context, job, stream, reading)
-    parents = context.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
+    parents, after = _next_parents(context, job, stream, reading)
     asked = {str(one): int(pages) for one, pages in job.args.get("held", ())}
     asked |= _count_pages(context, reading, of, parents, _asks(context, job, stream, size))
-    last = len(parents) < PARENTS_AT_ONCE
+    last = not after
     packs, held = (list(pack_lanes(asked)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}
@@ -81,7 +85,6 @@ def pack(context: RunContext, job: Job) -> Follow:
         for k, lane in enumerate(packs)
     ]
     if not last:
-        after = order_key(parents[-1].row_key)
         further = {
             **job.args,
             SIZE: size,
@@ -93,18 +96,36 @@ def pack(context: RunContext, job: Job) -> Follow:
     return jobs
 
 
+def _next_parents(context: RunContext, job: Job, stream: Stream, reading: PerParent) -> tuple[list[Record], str]:
+    """The next parents, and where to go on ("": nowhere). When a hint is refuted, those that believed it are all
+    asked, in a delta pass too."""
+    after = str(job.args["after"])
+    if is_delta(context, stream, int(job.args["pass"])) and not job.args.get(REST):
+        return next_parents(context, stream, reading, after, PARENTS_AT_ONCE)
+    parents = context.store.records(context.streams[reading.of].table, Span(after), PARENTS_AT_ONCE)
+    return parents, order_key(parents[-1].row_key) if len(parents) == PARENTS_AT_ONCE else ""
+
+
 def _asks(context: RunContext, job: Job, stream: Stream, size: int) -> Callable[[PerParent, SourceRecord], bool]:
     """Whether a parent is asked by this job, for the reading and the parent."""
     rest, which = str(job.args.get(REST, "")), int(job.args.get("which", 0))
     refuted = refuted_before(context, stream, which, int(job.args["pass"]))
+    delta = is_delta(context, stream, int(job.args["pass"]))
 
     def asks(reading: PerParent, parent: SourceRecord) -> bool:
         hint = hint_of(reading, parent)
         if rest:
             return hint == rest and not is_sampled(parent.id, size)
-        return not hint or hint in refuted or is_sampled(parent.id, size)
+        # in a delta pass those with staged children must be asked, or nobody finds out that these are deleted
+        known = delta and bool(hint) and context.store.keys(stream.table, children_of(reading, parent.id), 1)
+        return not hint or hint in refuted or is_sampled(parent.id, size) or bool(known)
 
     return asks
+
+
+def children_of(reading: PerParent, parent: str) -> Span:
+    """Of the children that the reading brings."""
+    return marked_span(parent, reading.mark) if reading.mark else children_span(parent)
 
 
 def note_refuted(context: RunContext, job: Job, stream: Stream, reading: PerParent) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from b24migrate.engine.phases import delta, partial
+from b24migrate.engine.phases import delta, moved, partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
 from b24migrate.engine.phases.hints import first_lane
@@ -32,7 +32,7 @@ from b24migrate.model.streams import (
     PerParent,
     Stream,
 )
-from b24migrate.ports import CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
+from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
 
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
 LONG_S = 30.0  # a longer wait is for execution time
@@ -44,13 +44,13 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     """The first job of one of a stream's readings."""
     reading = context.reading(stream, which)
     args = {"stream": stream.name, "pass": pass_no} | ({"which": which} if which else {})
+    if isinstance(reading, PerParent):
+        return [Job(scope, "pack", {**args, "after": "", "n": first_lane(which)})]
     if delta.is_delta(context, stream, pass_no):
         parts = delta.find_parts(context, stream)
         each = [{"of": part.of, "n": number} if part.of else {} for number, part in enumerate(parts, 1)]
-        nets = (delta.TIME, delta.IDS)
+        nets = (delta.IDS,) if delta.find_way(context, stream) == delta.SWEPT else (delta.TIME, delta.IDS)
         return [Job(scope, "read", {**args, **one, "cursor": {}, "net": net}) for one in each for net in nets]
-    if isinstance(reading, PerParent):
-        return [Job(scope, "pack", {**args, "after": "", "n": first_lane(which)})]
     if isinstance(reading, Each):
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})
@@ -67,6 +67,8 @@ def forget_last_pass(context: RunContext, job: Job) -> Follow:
     if done is not None and int(done.values["Pass"]) >= pass_no:
         return []
     chosen = delta.choose(context, entity, pass_no)
+    for stream in entity.streams:
+        moved.forget_moved(context, stream)
     begun = int(job.args.get("done", 0))
     for place, (register, prefix) in enumerate(list(_pass_registers(entity, chosen))[begun:], begun):
         if place > begun and context.time_is_up():
@@ -81,6 +83,7 @@ def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> I
     for stream in (*entity.aids, *entity.streams):
         yield PAGE_LOG, f"{stream.name}:"
         yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
+        yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent"))
         if chosen[stream.name].delta:
             continue
         yield CHECKPOINTS, f"{stream.name}:"
@@ -107,9 +110,10 @@ def read(context: RunContext, job: Job) -> Follow:
     page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
 
     def kept(some: Page) -> None:
-        keep_page(
-            context, stream, prefix_ids(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"])
-        )
+        named = prefix_ids(some, prefix, int(job.args["n"])) if prefix else some
+        if net == delta.IDS:  # sending may have staged one of them before
+            moved.note_anew(context, stream, [row.source_id for row in named.rows], int(job.args["pass"]))
+        keep_page(context, stream, named, int(job.args["pass"]))
 
     if isinstance(reading, Listing) and reading.enrich is not None:
         size = FULL_REQUEST if gently else reading.enrich_some(context.source)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.engine.phases import partial
+from b24migrate.engine.phases import moved, partial
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import RunContext, decode_extras
 from b24migrate.engine.phases.payload import Payload, decode_payloads, payload_hash, renew
@@ -84,7 +84,15 @@ def stage(
         partial.mark_incomplete(context, stream, incomplete)
         if why:
             staged = partial.hash_incomplete(staged, why)
-        context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no, renew=renew(stream))
+        moved.note_moved(context, stream, staged, pass_no)
+        context.store.stage(
+            stream.table,
+            staged,
+            run=context.run,
+            pass_no=pass_no,
+            renew=renew(stream),
+            refresh=bool(moved.watched_fields(context, stream)),
+        )
         partial.clear_completed(context, stream, whole)
     write_set_aside(context, [*aside, *excluded])
     return len(staged)

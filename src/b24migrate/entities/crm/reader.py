@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from b24migrate.entities.crm.products import SOME, deal_products, products, rows_at_once
-from b24migrate.entities.readers import fetch_one_by_one, id_in, id_of, mark_unread
+from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, id_in, id_of, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, Permanent, Transient
@@ -20,7 +20,6 @@ FILE_KIND = "crm"
 MODERN = "crm.item.list"
 MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
 HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
-IDS_AT_ONCE = 50  # in one filter: as many as a page holds
 
 
 def by_id(name: str, filter_name: str) -> Keyset:

@@ -16,6 +16,7 @@ from b24migrate.model.answers import decode_emoji, open_entry, unexpected_answer
 from b24migrate.model.errors import GateUnmet, Permanent
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
 from b24migrate.model.streams import (
+    Again,
     Backward,
     Field,
     FileRef,
@@ -94,6 +95,16 @@ def has_chat(task: SourceRecord) -> bool:
     return chat_of(task) not in ("", "0")
 
 
+def is_open(task: SourceRecord) -> bool:
+    """Completed is 5 (tasks/fields.md, STATUS)."""
+    return str(task.payload.get("status")) != "5"
+
+
+# A comment moves the date of the last activity or a count; which of them a message in the chat of a task moves is not
+# documented. A deleted comment moves the count only.
+COMMENTED = Again(("activityDate", "commentsCount", "serviceCommentsCount", "chatId", "changedDate"), is_open)
+
+
 def has_forum_comments(task: SourceRecord) -> bool | None:
     """By `commentsCount` and `forumTopicId` (tasks/fields.md). The count is that of the forum topic (kernel tasks
     25.100); whether it counts messages of the chat, too, is not documented. Without a topic there is no comment."""
@@ -154,6 +165,7 @@ task_comments = Stream(
             mark="f",
             has_any=has_forum_comments,
             elsewhere=has_chat,
+            again=COMMENTED,
         ),
     ),
     more=(
@@ -172,6 +184,7 @@ task_comments = Stream(
             mark="m",
             twins="f",
             same=same_comment,
+            again=COMMENTED,
         ),
     ),
     batch=50,

@@ -108,9 +108,15 @@ class RegisterMethods:
         return token in _tokens(self._found(register, partition, row.key))
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
+        self._erase(register, lambda: self._range(register, prefix, partition, select=_OURS))
+
+    def discard(self, register: Register, keys: Collection[str]) -> None:
+        self._erase(register, lambda: filter(None, [self._found(register, register.partition, key) for key in keys]))
+
+    def _erase(self, register: Register, find: Callable[[], Iterable[Any]]) -> None:
         """Repeated while others add rows, but not forever."""
         for _ in range(_ROUNDS):
-            found = list(self._range(register, prefix, partition, select=_OURS))
+            found = list(find())
             if not found:
                 return
             self._in_transactions(register, [delete(one["PartitionKey"], one["RowKey"]) for one in found])

@@ -50,6 +50,7 @@ class _Visit(NamedTuple):
     run: str
     pass_no: int
     renew: Renew
+    refresh: bool
 
     @property
     def counter(self) -> str:
@@ -60,9 +61,16 @@ class StageMethods(ChangeMethods):
     familiar: set[Table]  # where records were met again: there it is better to look first
 
     def stage(
-        self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int, renew: Renew = renew_by_hash
+        self,
+        table: Table,
+        records: Sequence[Staged],
+        *,
+        run: str,
+        pass_no: int,
+        renew: Renew = renew_by_hash,
+        refresh: bool = False,
     ) -> Staging:
-        visit = _Visit(table, run, pass_no, renew)
+        visit = _Visit(table, run, pass_no, renew, refresh)
         total = Staging()
         for part in without_repeats(records, _ROW_KEY):  # pages may overlap
             known: Mapping[str, Any] = self._look(table, part) if table in self.familiar else {}
@@ -122,7 +130,8 @@ class _Change(NamedTuple):
 def _met_again(visit: _Visit, record: Staged, old: Any, other: Staged | None, extras: bytes | None) -> Plan[Staged]:
     if other is not None:
         return _changed(visit, record, old, _Change(other, anew=True))
-    if face_of(old).status in _FAILED and old["Content"] != content_digest(record.payload, extras):
+    renewed = visit.refresh or face_of(old).status in _FAILED
+    if renewed and old["Content"] != content_digest(record.payload, extras):
         return _changed(visit, record, old, _Change(record._replace(extras=extras)))  # what came may be right
     rehashed = record.payload_hash if old.get("PayloadHash") != record.payload_hash else None
     return _changed(visit, record, old, _Change(payload_hash=rehashed))

@@ -110,6 +110,12 @@ class RegisterMethods:
         with self.database.writing() as connection:
             connection.execute(_ERASE.format(table=register.name, where=where), values)
 
+    def discard(self, register: Register, keys: Collection[str]) -> None:
+        with self.database.writing() as connection:
+            for chunk in chunks(list(keys)):
+                where = f"PartitionKey = ? AND RowKey IN ({marks(len(chunk))})"
+                connection.execute(_ERASE.format(table=register.name, where=where), (register.partition, *chunk))
+
     def add(self, counters: Mapping[str, float]) -> None:
         with self.database.writing() as connection:
             add_counters(connection, counters)

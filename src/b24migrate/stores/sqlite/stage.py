@@ -86,6 +86,7 @@ class _Visit(NamedTuple):
     run: str
     pass_no: int
     renew: Renew
+    refresh: bool
 
 
 class _Page(NamedTuple):
@@ -117,13 +118,20 @@ class StageMethods:
     database: Database
 
     def stage(
-        self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int, renew: Renew = renew_by_hash
+        self,
+        table: Table,
+        records: Sequence[Staged],
+        *,
+        run: str,
+        pass_no: int,
+        renew: Renew = renew_by_hash,
+        refresh: bool = False,
     ) -> Staging:
         total = Staging()
         for part in _without_repeats(records):
             page = _Page.of(part)
             with self.database.writing() as connection:
-                total = _sum(total, _write(_Visit(connection, table, run, pass_no, renew), page))
+                total = _sum(total, _write(_Visit(connection, table, run, pass_no, renew, refresh), page))
         return total
 
 
@@ -175,11 +183,11 @@ def _insertion(table: Table, columns: tuple[str, ...], size: int) -> str:
 
 def _known(visit: _Visit, page: _Page, last: int) -> dict[str, _Known]:
     """Those of the records that were there before: new ones have a rowid above the `last` one."""
-    unhashed = any(record.payload_hash is None for record in page.records)
+    wanted = visit.refresh or any(record.payload_hash is None for record in page.records)
     found: dict[str, _Known] = {}
     for chunk in chunks(page.keys):
         query = sql(_KNOWN, visit.table, marks=marks(len(chunk)))
-        for key, status, digest, pulled, *rest in visit.connection.execute(query, (unhashed, last, *chunk)):
+        for key, status, digest, pulled, *rest in visit.connection.execute(query, (wanted, last, *chunk)):
             found[key] = _Known(status, digest, bool(pulled), *rest)
     return found
 
@@ -205,7 +213,7 @@ def _find_changes(visit: _Visit, page: _Page, known: dict[str, _Known]) -> dict[
 
 
 def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tally) -> Staging:
-    connection, table, run, pass_no, _ = visit
+    connection, table, run, pass_no, _, refresh = visit
     anew, replaced, rehashed, touched, returned = [], [], [], [], []
     seen = 0
     changes = _find_changes(visit, page, known)
@@ -223,7 +231,7 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
             if other is not None:
                 anew.append(_content(other, run, key))
                 status = Status.NEW
-            elif status in _FAILED and old.payload != record.payload:  # what came may be right
+            elif (refresh or status in _FAILED) and old.payload != record.payload:  # what came may be right
                 replaced.append(_content(record._replace(extras=old.extras or record.extras), run, key))
             elif old.payload_hash != record.payload_hash:
                 rehashed.append((record.payload_hash, key))

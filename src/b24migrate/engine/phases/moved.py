@@ -1,0 +1,137 @@
+"""get: which records moved since the last complete pass, so that a delta pass reads the children of these only.
+
+Before a record is staged, the fields that readings of children name (`Again.fields`) are compared with what is staged.
+What moved is kept by pass until a later pass is complete: a pass that is cut off has staged the new values already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+
+from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.delta import complete_pass
+from b24migrate.model.records import Json, Record, Span, Staged, order_key
+from b24migrate.model.streams import Listing, PerParent, SourceRecord, Stream
+from b24migrate.ports import CHANGES, RegisterRow
+
+MOVED = "moved"
+ANYTHING = "*"  # in place of names: the record is new, back or deleted
+_NOTHING = (None, "", 0, "0", False)
+
+
+def watched_fields(context: RunContext, stream: Stream) -> frozenset[str]:
+    """Fields of which the latest value is kept, whether or not they count as a change: a sweep compares them, or the
+    children are read again when they move."""
+    swept = [one.sweep.fields for one in stream.read if isinstance(one, Listing) and one.sweep]
+    return frozenset(name for names in (*swept, _named_by_children(context, stream)) for name in names)
+
+
+def _named_by_children(context: RunContext, stream: Stream) -> frozenset[str]:
+    readings = [
+        one
+        for child in context.owner[stream.name].streams
+        for one in (*child.read, *child.more)
+        if isinstance(one, PerParent) and one.of == stream.name and one.again
+    ]
+    return frozenset(name for one in readings if one.again for name in one.again.fields)
+
+
+# ---------------------------------------------------------------- noting
+
+
+def note_moved(context: RunContext, stream: Stream, staged: Sequence[Staged], pass_no: int) -> None:
+    """Before they are staged. A full pass notes nothing: it reads all children."""
+    names = _named_by_children(context, stream) if context.options.delta and staged else ()
+    if not names:
+        return
+    before = context.store.get(stream.table, [one.row_key for one in staged])
+    found = {one.row_key: _moved_names(stream, names, before.get(one.row_key), one) for one in staged}
+    _note(context, stream, {key: moved for key, moved in found.items() if moved}, pass_no)
+
+
+def note_anew(context: RunContext, stream: Stream, row_keys: Iterable[str], pass_no: int) -> None:
+    """Of records that are new or deleted."""
+    if context.options.delta and _named_by_children(context, stream):
+        _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no)
+
+
+def _note(context: RunContext, stream: Stream, moved: dict[str, set[str]], pass_no: int) -> None:
+    keys = {f"{MOVED}:{stream.name}:{pass_no}:{key}": names for key, names in moved.items()}
+    known = context.store.rows_of(CHANGES, list(keys)) if keys else {}
+    rows = [
+        RegisterRow(key, {"Fields": sorted(names | set(known[key].values["Fields"] if key in known else ()))})
+        for key, names in keys.items()
+    ]
+    if rows:
+        context.store.write(CHANGES, rows)
+
+
+def _moved_names(stream: Stream, names: Iterable[str], old: Record | None, new: Staged) -> set[str]:
+    if old is None or old.deleted_utc:
+        return {ANYTHING}
+    try:
+        before = decode_record(old, stream)
+        now = decode_record(old._replace(payload=new.payload, extras=new.extras), stream)
+    except msgspec.DecodeError:
+        return {ANYTHING}
+    return {name for name in names if is_other_value(_value(before, name), _value(now, name))}
+
+
+def _value(one: SourceRecord, name: str) -> Json:
+    return one.payload.get(name, one.extras.get(name))
+
+
+def is_other_value(one: Json, other: Json) -> bool:
+    """Times are compared as instants: a portal may write the same one with another offset."""
+    if one == other or (one in _NOTHING and other in _NOTHING):
+        return False
+    try:
+        return datetime.fromisoformat(str(one)) != datetime.fromisoformat(str(other))
+    except ValueError:
+        return str(one) != str(other)
+
+
+def forget_moved(context: RunContext, stream: Stream) -> None:
+    """What the last complete pass has taken into account."""
+    prefix, complete = f"{MOVED}:{stream.name}:", complete_pass(context, stream)
+    passes = {int(row.key.removeprefix(prefix).partition(":")[0]) for row in context.store.rows(CHANGES, prefix)}
+    for number in sorted(passes):
+        if number <= complete:
+            context.store.erase(CHANGES, f"{prefix}{number}:")
+
+
+# ---------------------------------------------------------------- the parents that are asked
+
+
+def next_parents(
+    context: RunContext, stream: Stream, reading: PerParent, after: str, limit: int
+) -> tuple[list[Record], str]:
+    """The next parents whose children a delta pass reads, deleted ones too, and where to go on ("": nowhere)."""
+    of = context.streams[reading.of]
+    moved = set(find_moved(context, stream, reading))
+    if context.options.deep:
+        records = context.store.records(of.table, Span(after), limit)
+        end = order_key(records[-1].row_key) if len(records) == limit else ""
+        return [one for one in records if one.row_key in moved or _is_deep(reading, of, one)], end
+    keys = sorted((key for key in moved if order_key(key) > after), key=order_key)[: limit + 1]
+    found = context.store.get(of.table, keys[:limit])
+    return [found[key] for key in keys[:limit] if key in found], order_key(keys[limit - 1]) if len(keys) > limit else ""
+
+
+def find_moved(context: RunContext, stream: Stream, reading: PerParent) -> Iterator[str]:
+    prefix, complete = f"{MOVED}:{reading.of}:", complete_pass(context, stream)
+    wanted = {ANYTHING, *(reading.again.fields if reading.again else ())}
+    for row in context.store.rows(CHANGES, prefix):
+        number, _, key = row.key.removeprefix(prefix).partition(":")
+        if int(number) > complete and not wanted.isdisjoint(row.values["Fields"]):
+            yield key
+
+
+def _is_deep(reading: PerParent, of: Stream, record: Record) -> bool:
+    try:
+        return reading.again is not None and not record.deleted_utc and reading.again.deep(decode_record(record, of))
+    except (msgspec.DecodeError, ValueError, TypeError, AttributeError):
+        return True
