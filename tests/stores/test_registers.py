@@ -183,6 +183,13 @@ def test_erasing_takes_what_begins_with_the_prefix(store: Store) -> None:
     assert [row.key for row in store.rows(SET_ASIDE)] == ["users:1"]
 
 
+def test_discarding_takes_exactly_these_rows(store: Store) -> None:
+    store.write(SET_ASIDE, [RegisterRow(key, {"Why": "excluded"}) for key in ("chats:1", "chats:12", "chats:2")])
+    store.discard(SET_ASIDE, ["chats:1", "chats:3"])
+    store.discard(SET_ASIDE, [])
+    assert [row.key for row in store.rows(SET_ASIDE)] == ["chats:12", "chats:2"]
+
+
 def test_counters_add_up_from_nothing(store: Store) -> None:
     store.add({"a:x": 2, "a:y": 0.5, "b": 1})
     store.add({"a:x": 3, "b": -1})

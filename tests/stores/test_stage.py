@@ -57,6 +57,19 @@ def test_a_changed_hash_makes_the_record_new_again(store: Store, outcome: Settle
     assert store.get(GROUPS, ["1"])["1"].revision == 2
 
 
+def test_a_payload_can_be_kept_up_to_date_without_being_sent_again(store: Store) -> None:
+    old = hashed(1)
+    stage(store, old)
+    settle(store, imported(1))
+    new = old._replace(payload=b'{"ID":"1","volatile":2}')
+    store.stage(GROUPS, [new], run="r", pass_no=2)
+    assert store.get(GROUPS, ["1"])["1"].payload == old.payload
+    store.stage(GROUPS, [new], run="r", pass_no=3, refresh=True)
+    record = store.get(GROUPS, ["1"])["1"]
+    assert (record.payload, record.status, record.revision) == (new.payload, Status.IMPORT_OK, 0)
+    assert (record.payload_hash, record.target_id) == (old.payload_hash, imported(1).link.target_id)  # type: ignore[union-attr]
+
+
 def test_without_hashes_the_payload_is_replaced_and_the_status_stays(store: Store) -> None:
     stage(store, row(1), row(2))
     settle(store, failed(2))

@@ -74,9 +74,9 @@ def conduct(
     return code
 
 
-def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool = False) -> Act:
+def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool = False, deep: bool = False) -> Act:
     """The named entities (none: those that the configuration wants) through the phases (none: all). `delta`: reads only
-    what may have changed."""
+    what may have changed; `deep`: and what moves no date and no count."""
     from b24migrate.model.streams import PHASES
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:
@@ -84,6 +84,7 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool
             app.chosen(tuple(entities)),
             tuple(phases) or PHASES,
             delta=delta,
+            deep=deep,
             on_diagnosis=note_warnings(app),
             tick=tick,
         )

@@ -36,6 +36,7 @@ def sync(
         typer.Option("--entity", metavar="NAME", autocompletion=entities),
     ] = None,
     every: Annotated[str, typer.Option("--every", metavar="TIME")] = "",
+    deep: Annotated[bool, typer.Option("--deep")] = False,
     explain: Annotated[bool, typer.Option("--explain")] = False,
     report_only: Annotated[bool, typer.Option("--report-only")] = False,
     as_json: AsJson = False,
@@ -55,7 +56,7 @@ def sync(
     if explain:
         print_explanation(session, names)
         return
-    act = run_plan(names, READS if report_only else (), delta=True)
+    act = run_plan(names, READS if report_only else (), delta=True, deep=deep)
     if report_only:
         act = listing_changes(act, names, silent=as_json)
     while True:

@@ -44,6 +44,7 @@ class Plan:
     phases: tuple[str, ...] = PHASES
     test_limit: int = 0
     delta: bool = False  # its get reads only what may have changed since the marks
+    deep: bool = False  # and looks at what moves no date and no count
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,12 +101,13 @@ class Runner:
         *,
         test_limit: int | None = None,
         delta: bool = False,
+        deep: bool = False,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
         """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
-        than the configured one. `delta`: reads only what may have changed."""
-        run = self.begin(entities, phases, test_limit=test_limit, delta=delta, on_diagnosis=on_diagnosis)
+        than the configured one. `delta`: reads only what may have changed; with `deep` also what moves no date and no count."""
+        run = self.begin(entities, phases, test_limit=test_limit, delta=delta, deep=deep, on_diagnosis=on_diagnosis)
         try:
             self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
@@ -129,6 +130,7 @@ class Runner:
             wanted.phases,
             test_limit=wanted.test_limit,
             delta=wanted.delta,
+            deep=wanted.deep,
             on_diagnosis=on_diagnosis,
             tick=tick,
         )
@@ -140,6 +142,7 @@ class Runner:
         *,
         test_limit: int | None = None,
         delta: bool = False,
+        deep: bool = False,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
@@ -154,7 +157,7 @@ class Runner:
             self._settle_last_undo()
             remember_target(self.context.store, self.context.options.target_url)
         limit = self.context.options.test_limit if test_limit is None else test_limit
-        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit, delta)
+        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit, delta, deep)
 
         def prepare(run: Run, continued: bool) -> None:
             self.conductor(run).reset(continued=continued)
@@ -190,6 +193,7 @@ class Runner:
             facts,
             test_limit=wanted.test_limit,
             delta=wanted.delta,
+            deep=wanted.deep,
             planned=frozenset(wanted.entities),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -66,7 +67,8 @@ def start(keeper: AppCache, body: bytes) -> Reply:
         if wish.accept_fidelity:
             rules = fidelity.relevant_rules(app.context, fidelity.ask_target(app.context), app.chosen(tuple(names)))
             fidelity.accept(app.context, rules, say("work.by_request"))
-        return _begin_run(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
+        limit = _limit(app, wish.test_limit)
+        return _begin_run(app, Plan(tuple(app.chosen(tuple(names))), tuple(_phases(wish.phases)), limit))
 
     return _answer(keeper, act, fresh=True)
 
@@ -76,7 +78,7 @@ def do(keeper: AppCache, task: str, body: bytes) -> Reply:
 
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
-        return _begin_run(app, [entity], (phase,), _read(body, Limit).test_limit)
+        return _begin_run(app, Plan((entity,), (phase,), _limit(app, _read(body, Limit).test_limit)))
 
     return _answer(keeper, act, fresh=True)
 
@@ -99,7 +101,7 @@ def resume(keeper: AppCache) -> Reply:
 
     def act(app: App) -> Reply:
         wanted = plan.resumable_run(app.context.store).plan
-        return _begin_run(app, wanted.entities, wanted.phases, wanted.test_limit)
+        return _begin_run(app, wanted)
 
     return _answer(keeper, act, fresh=True)
 
@@ -135,7 +137,7 @@ def retry(keeper: AppCache, body: bytes) -> Reply:
         if not renewed:
             return Reply(OK, {**counts, "message": say("work.nothing_to_retry")})
         wanted = requeue.reopen_plan(app.context, renewed)
-        reply = _begin_run(app, wanted.entities, wanted.phases, wanted.test_limit)
+        reply = _begin_run(app, wanted)
         return Reply(reply.status, {**reply.body, **counts})
 
     return _answer(keeper, act, fresh=True)
@@ -144,11 +146,16 @@ def retry(keeper: AppCache, body: bytes) -> Reply:
 # ---------------------------------------------------------------- what they have in common
 
 
-def _begin_run(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
-    limit = app.context.options.test_limit if test_limit is None else test_limit
-    ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
-    _refuse_second_run(app, Plan(ordered, tuple(phases), limit))
-    run = app.runner.begin(entities, phases, test_limit=limit)
+def _limit(app: App, wished: int | None) -> int:
+    return app.context.options.test_limit if wished is None else wished
+
+
+def _begin_run(app: App, wanted: Plan) -> Reply:
+    ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in wanted.entities)
+    _refuse_second_run(app, replace(wanted, entities=ordered))
+    run = app.runner.begin(
+        wanted.entities, wanted.phases, test_limit=wanted.test_limit, delta=wanted.delta, deep=wanted.deep
+    )
     app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run).step():
         app.runner.conclude(run)

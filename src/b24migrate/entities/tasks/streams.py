@@ -82,8 +82,8 @@ COLUMNS = [
 # one may select (tasks/fields.md), but no example of a list has it.
 SELECT = ["*", *COLUMNS, "TAGS", "CHECKLIST", "UF_CRM_TASK", "UF_TASK_WEBDAV_FILES"]
 # Of every task, in a delta pass: neither date moves with everything. A date may be set to an earlier time, a deleted
-# task that comes back has its old dates, and the parent of a subtask is taken out without a date when it is deleted (kernel
-# tasks 25.100). What a message in the chat of a task moves is not documented.
+# task comes back with its old dates, and a subtask loses its deleted parent without a date (kernel tasks 25.100). What
+# a message in the chat of a task moves is not documented.
 SWEEP = Sweep(
     {
         "select": [
