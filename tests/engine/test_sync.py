@@ -15,7 +15,8 @@ from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import count_ranges
 from b24migrate.engine.run import RunResult
-from b24sim.company.crm_ids import DEAL
+from b24sim.company.crm_changes import unlink
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 
 Json = Any
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
@@ -89,6 +90,23 @@ def test_a_restored_record_has_a_new_id_and_an_old_time(crm: World) -> None:
     (new,) = crm.change("crm_deals", "add", fields={"title": "Из корзины", "updatedTime": old, "createdTime": old})
     assert sync(crm).exit_code == 0
     assert title(crm, new) == "Из корзины"
+
+
+def test_links_to_a_deleted_company_go(crm: World) -> None:
+    """The portal takes them out of contacts and deals, and moves no date."""
+    company = crm.cloud.portal.company
+    contact = next(one for one in company.crm.items[CONTACT] if company.crm.items[CONTACT].row(one)["companyIds"])
+    key, gone = f"source:crm_contacts:{contact}", company.crm.items[CONTACT].row(contact)["companyIds"][0]
+    before = crm.imported("crm_contacts")[key]["fields"]["companyIds"]
+    crm.change("crm_companies", "delete", id=gone)
+    touched = unlink(company, COMPANY, {gone})
+    assert (CONTACT, contact) in touched
+    assert sync(crm).exit_code == 0
+    assert len(crm.imported("crm_contacts")[key]["fields"]["companyIds"]) == len(before) - 1
+    assert whole(crm, "crm_contacts") == []
+    boxed = {name: crm.imported(name) for name in ("crm_contacts", "crm_deals", "crm_spitems")}
+    assert crm.run().exit_code == 0
+    assert {name: crm.imported(name) for name in boxed} == boxed  # a full pass finds nothing more
 
 
 def test_product_rows_come_with_their_owner(crm: World) -> None:

@@ -77,6 +77,15 @@ def test_a_paused_run_goes_on_and_the_box_gets_everything_once(small: World, hos
     assert "has finished" in told["message"]
 
 
+def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
+    with host.one.keeper.app() as app:
+        begun = app.runner.begin(app.chosen(()), delta=True, deep=True)
+    assert host.ask("pause")[0] == 200
+    assert host.ask("resume")[1]["run"] == begun.id
+    with host.one.keeper.app() as app:
+        assert plan.current(app.context.store) == begun
+
+
 def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World) -> None:
     from tests.functions.conftest import on_sqlite
 

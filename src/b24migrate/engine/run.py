@@ -106,7 +106,8 @@ class Runner:
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
         """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
-        than the configured one. `delta`: reads only what may have changed; with `deep` also what moves no date and no count."""
+        than the configured one. `delta`: reads only what may have changed; `deep`: also what moves no date and no
+        count."""
         run = self.begin(entities, phases, test_limit=test_limit, delta=delta, deep=deep, on_diagnosis=on_diagnosis)
         try:
             self.worker_pool(run).work_until_done(tick=tick)

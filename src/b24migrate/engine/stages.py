@@ -12,8 +12,10 @@ from b24migrate.engine.phases import (
     deferred,
     deletions,
     delta,
+    inventory,
     lanes,
     read,
+    referring,
     removal,
     send,
     sweep,
@@ -70,7 +72,29 @@ def get_stages(context: RunContext, entity: Entity, pass_no: int) -> list[Stage]
     pulls = [pull_stage(stream) for stream in entity.streams] if context.options.test_limit else []
     fetches = [files_stage("fetch", one) for one in (*pulled_entities(context, entity), entity)]
     begun = one_job("forget", "forget", entity, **{"pass": pass_no})
-    return [begun, *reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
+    return [begun, *reads, *pulls, *fetches, inventory_stage(entity, pass_no)]
+
+
+def inventory_stage(entity: Entity, pass_no: int) -> Stage:
+    def seed(_: RunContext, scope: str, **more: Json) -> list[Job]:
+        return [Job(scope, "close", {"entity": entity.name, "pass": pass_no, **more})]
+
+    def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        """Where the totals of a delta pass are not what was counted by range, it counts by range once more."""
+        done = int(memo.get("round", 0))
+        names = memo.get("streams") or [one.name for one in inventory.find_drifted(context, entity, pass_no)]
+        streams, after = [context.streams[name] for name in names], {"round": done + 1, "streams": names}
+        if not streams or done > 2:
+            return [], {}
+        if done == 0:
+            counts = [job for one in streams for job in count_ranges.seed(context, scope, one, pass_no, again=True)]
+            return counts, after
+        if done == 1:
+            args = {"pass": pass_no, "after": "", "again": True}
+            return [Job(scope, "mark", {"stream": one.name, **args}) for one in streams], after
+        return seed(context, scope, again=True), after
+
+    return Stage("inventory", seed, again)
 
 
 def pulled_entities(context: RunContext, entity: Entity) -> list[Entity]:
@@ -131,8 +155,11 @@ def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[S
         seed = sweep.seed_absent if way == delta.SWEPT else count_ranges.seed
         return seed(context, scope, stream, pass_no)
 
+    def refer(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        return ([], {}) if memo else (referring.seed(context, scope, stream), {"done": True})
+
     judged = [Stage(f"judge {stream.name}", judge)] if deletions.is_reread(context, stream) else []
-    return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark)]
+    return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark, refer)]
 
 
 def pull_stage(stream: Stream) -> Stage:

@@ -334,6 +334,7 @@ class Field:
     inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
     beyond: bool = False  # more than the contract names: a target may not know it
+    undated: bool = False  # the portal takes a deleted record out of it, and no date of this one moves
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name

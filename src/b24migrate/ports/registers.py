@@ -91,7 +91,8 @@ TURNS = Register("Turns", "turn", ("Order", "Turns"))
 # by stream: how its latest pass reads it (`now:`), and where the next delta pass begins (`mark:`)
 PASSES = Register("Passes", "pass", ("Pass", "Delta", "MarkUtc", "FullUtc", "Since", "Highest", "Basis", "Why"), True)
 # what a delta pass found, by stream and id: records that a sweep showed to differ (`differs:`) or did not show
-# (`absent:`); by stream, pass and id the fields that moved of records whose children are read again then (`moved:`)
+# (`absent:`); by stream, pass and id the fields that moved of records whose children are read again then (`moved:`),
+# and deleted records that others may name (`gone:`)
 CHANGES = Register("Changes", "change", ("Fields",))
 REGISTERS = (
     ID_MAP,

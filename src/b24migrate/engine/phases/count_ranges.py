@@ -19,7 +19,7 @@ from b24migrate.engine.phases.delta import Part, count_of, excluded_ids, find_pa
 from b24migrate.engine.phases.pull_through import complete_rows
 from b24migrate.engine.phases.stage import stage
 from b24migrate.model.answers import open_list
-from b24migrate.model.records import Job, Span
+from b24migrate.model.records import Job, Json, Span
 from b24migrate.model.streams import Each, Keyset, SourceRecord, Stream
 from b24migrate.ports import SET_ASIDE, Command
 
@@ -39,10 +39,10 @@ class Range(NamedTuple):
     ids: Sequence[int]
 
 
-def seed(context: RunContext, scope: str, stream: Stream, pass_no: int) -> list[Job]:
+def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: Json) -> list[Job]:
     mark_children_of_deleted(context, stream)
     highest = this_pass(context, stream, pass_no).highest
-    args = {"stream": stream.name, "pass": pass_no}
+    args = {"stream": stream.name, "pass": pass_no, **more}
     return [
         Job(scope, "count-ranges", {**args, "of": one.of, "lo": 0, "hi": highest[one.prefix]})
         for one in find_parts(context, stream)

@@ -17,7 +17,7 @@ from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext,
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
-from b24migrate.engine.phases.moved import note_anew
+from b24migrate.engine.phases.moved import note_deleted
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.removal import UNSURE
@@ -258,7 +258,7 @@ def mark(context: RunContext, job: Job) -> Follow:
 def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
     """One without a link may be on the target: a process was killed before it wrote down what had arrived."""
     if row_keys:
-        note_anew(context, stream, row_keys, current_pass(context, stream))
+        note_deleted(context, stream, row_keys, current_pass(context, stream))
         there = context.store.links(stream.name, row_keys)
         unsure = [RegisterRow(f"{UNSURE}:{stream.name}:{key}", {}) for key in row_keys if key not in there]
         context.store.write(DELETIONS, unsure)

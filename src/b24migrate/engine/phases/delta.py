@@ -154,7 +154,7 @@ def explain(context: RunContext, stream: Stream) -> Explained:
         readings = [one for one in find_readings(context, stream) if isinstance(one, PerParent) and one.again]
         names = {name for one in readings if one.again for name in one.again.fields}
         how = say("delta.how.children", of=stream.parent, fields=sorted(names))
-        return Explained(how, never or say("delta.gone.children", of=stream.parent))
+        return Explained(how, never or say("delta.gone.children"))
     return Explained(say("delta.how.whole"), never or say("delta.gone.whole"))
 
 

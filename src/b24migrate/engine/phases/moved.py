@@ -17,7 +17,7 @@ from b24migrate.model.records import Json, Record, Span, Staged, order_key
 from b24migrate.model.streams import Listing, PerParent, SourceRecord, Stream
 from b24migrate.ports import CHANGES, RegisterRow
 
-MOVED = "moved"
+MOVED, GONE = "moved", "gone"
 ANYTHING = "*"  # in place of names: the record is new, back or deleted
 _NOTHING = (None, "", 0, "0", False)
 
@@ -58,6 +58,36 @@ def note_anew(context: RunContext, stream: Stream, row_keys: Iterable[str], pass
         _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no)
 
 
+def note_deleted(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:
+    """Before they are marked: what belongs to them, or names them, is looked at."""
+    note_anew(context, stream, row_keys, pass_no)
+    if context.options.delta and find_referring(context, stream):
+        context.store.write(CHANGES, [RegisterRow(f"{GONE}:{stream.name}:{pass_no}:{key}", {}) for key in row_keys])
+
+
+def find_referring(context: RunContext, stream: Stream) -> list[Stream]:
+    """The streams whose records lose their link to a deleted one without a date."""
+    return [
+        one
+        for one in context.streams.values()
+        if one.fetch and any(spec.undated and spec.to == stream.name for spec in one.fields)
+    ]
+
+
+def find_gone(context: RunContext, stream: Stream) -> set[str]:
+    """Those of its records that were found deleted since its last complete pass."""
+    complete = complete_pass(context, stream)
+    return {key for number, key, _ in _noted(context, GONE, stream.name) if number > complete}
+
+
+def _noted(context: RunContext, what: str, stream: str) -> Iterator[tuple[int, str, RegisterRow]]:
+    """Pass, id and row."""
+    prefix = f"{what}:{stream}:"
+    for row in context.store.rows(CHANGES, prefix):
+        number, _, key = row.key.removeprefix(prefix).partition(":")
+        yield int(number), key, row
+
+
 def _note(context: RunContext, stream: Stream, moved: dict[str, set[str]], pass_no: int) -> None:
     keys = {f"{MOVED}:{stream.name}:{pass_no}:{key}": names for key, names in moved.items()}
     known = context.store.rows_of(CHANGES, list(keys)) if keys else {}
@@ -96,11 +126,10 @@ def is_other_value(one: Json, other: Json) -> bool:
 
 def forget_moved(context: RunContext, stream: Stream) -> None:
     """What the last complete pass has taken into account."""
-    prefix, complete = f"{MOVED}:{stream.name}:", complete_pass(context, stream)
-    passes = {int(row.key.removeprefix(prefix).partition(":")[0]) for row in context.store.rows(CHANGES, prefix)}
-    for number in sorted(passes):
-        if number <= complete:
-            context.store.erase(CHANGES, f"{prefix}{number}:")
+    complete = complete_pass(context, stream)
+    for what in (MOVED, GONE):
+        for number in sorted({number for number, *_ in _noted(context, what, stream.name) if number <= complete}):
+            context.store.erase(CHANGES, f"{what}:{stream.name}:{number}:")
 
 
 # ---------------------------------------------------------------- the parents that are asked
@@ -122,11 +151,10 @@ def next_parents(
 
 
 def find_moved(context: RunContext, stream: Stream, reading: PerParent) -> Iterator[str]:
-    prefix, complete = f"{MOVED}:{reading.of}:", complete_pass(context, stream)
+    complete = complete_pass(context, stream)
     wanted = {ANYTHING, *(reading.again.fields if reading.again else ())}
-    for row in context.store.rows(CHANGES, prefix):
-        number, _, key = row.key.removeprefix(prefix).partition(":")
-        if int(number) > complete and not wanted.isdisjoint(row.values["Fields"]):
+    for number, key, row in _noted(context, MOVED, reading.of):
+        if number > complete and not wanted.isdisjoint(row.values["Fields"]):
             yield key
 
 

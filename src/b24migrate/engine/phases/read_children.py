@@ -9,6 +9,7 @@ from zlib import crc32
 import msgspec
 
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
+from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
 from b24migrate.engine.phases.parent_lanes import (
     PACK_PARENTS,
@@ -38,7 +39,7 @@ from b24migrate.model.streams import (
     Stream,
     person_name,
 )
-from b24migrate.ports import ALIASES, CHECKPOINTS, RegisterRow
+from b24migrate.ports import ALIASES, CHECKPOINTS, SET_ASIDE, RegisterRow
 
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 AGAIN = "again"  # how often a job was restarted, each time with more names known
@@ -81,6 +82,7 @@ def children(context: RunContext, job: Job) -> Follow:
             and not context.options.test_limit
         ],
     )
+    forget_refusals(context, stream, [one for one in page.parents if one not in unreadable], int(job.args["pass"]))
     note_empty_parents(context, stream, reading, page)
     with_children = [parents[one] for one, (_, got) in page.parents.items() if got]
     further = proof_jobs(context, job, stream, page) + rest_jobs(context, job, stream, reading, with_children)
@@ -102,6 +104,13 @@ def own_page_numbers(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
     """Page numbers for one parent, in the upper half of its lane's."""
     lane = int(job.args["n"]) // PAGES_OF_A_PARENT * PAGES_OF_A_PARENT
     return {"n": lane + PAGES_OF_A_PARENT // 2 + crc32(str(parent[0]).encode()) % 4_000 * 100}
+
+
+def forget_refusals(context: RunContext, stream: Stream, parents: Sequence[str], pass_no: int) -> None:
+    """Of parents that could be read now. A full pass begins without any."""
+    prefix = f"impossible:{stream.name}:"
+    if is_delta(context, stream, pass_no) and context.store.count(SET_ASIDE, prefix):
+        context.store.discard(SET_ASIDE, [f"{prefix}{one}{rest}" for one in parents for rest in ("", ":*")])
 
 
 def note_empty_parents(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> None:

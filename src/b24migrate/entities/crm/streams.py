@@ -139,7 +139,7 @@ def keys_in(value: Json) -> Iterable[str]:
 
 def link_field(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
     """A link to another record of the CRM: required where the source has it, dropped where it has it no longer."""
-    return Field(name, kind, take=take_bound(name), to=to, policy=Policy.EXISTING)
+    return Field(name, kind, take=take_bound(name), to=to, policy=Policy.EXISTING, undated=True)
 
 
 def take_bound(name: str) -> Take:

@@ -32,6 +32,9 @@ from b24migrate.model.streams import (
 from b24migrate.ports import Answer, Command, Source
 
 UNSEEN = say("skip.unseen_comments")
+UNSEEN_VERSIONS = say(
+    "delta.unseen.drive_files"
+)  # `disk.file.get` tells the version, the records that name a file do not
 # Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
@@ -204,6 +207,7 @@ task_comments = Stream(
     files=files_of_comment,
     attached=behind_attachments,
     title=("text", "POST_MESSAGE"),
+    unseen=(say("delta.unseen.comments"), UNSEEN_VERSIONS),
 )
 
 

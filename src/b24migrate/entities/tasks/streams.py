@@ -11,7 +11,13 @@ from b24migrate.entities.attachments import drive_refs, refs_of, resolve_attachm
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom_fields import task_fields
 from b24migrate.entities.readers import fetch_either, fetch_one_by_one, fetch_together, mark_unread
-from b24migrate.entities.tasks.comments import find_unseen_comments, is_open, task_comments, with_chats
+from b24migrate.entities.tasks.comments import (
+    UNSEEN_VERSIONS,
+    find_unseen_comments,
+    is_open,
+    task_comments,
+    with_chats,
+)
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import unexpected_answer
@@ -291,6 +297,7 @@ tasks = Stream(
     ),
     custom_prefix=("UF_", "uf"),
     covered=("ufCrmTask",),
+    unseen=(UNSEEN_VERSIONS,),
 )
 
 
@@ -358,6 +365,7 @@ task_checklists = Stream(
     payload_counts=True,
     lasting=drop_changing_names,
     files=files_of_item,
+    unseen=(say("delta.unseen.checklists"), UNSEEN_VERSIONS),
 )
 
 

@@ -223,8 +223,9 @@ class Facts:
 
     @property
     def forecast(self) -> ForecastTimes | None:
-        """Of the current run; there is no forecast of a test run."""
-        return None if self.run is not None and self.run.plan.test_limit else self.any_forecast
+        """Of the current run; there is no forecast of a test run or a delta run."""
+        wanted = self.run.plan if self.run is not None else None
+        return None if wanted is not None and (wanted.test_limit or wanted.delta) else self.any_forecast
 
     @property
     def waited_s(self) -> dict[str, float]:

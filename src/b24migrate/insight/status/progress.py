@@ -91,12 +91,15 @@ def _count_stream(facts: Facts, entity: Entity, stream: Stream) -> StreamCount:
 
 
 def _limit_step(facts: Facts, entity: Entity, phase: str, step: Step) -> Step:
-    """A finished phase counts whole and a pending one not at all: its numbers may be of the run before."""
+    """A finished phase counts whole and a pending one not at all: its numbers may be of the run before. How much a
+    delta run has to do nobody knows before it is done."""
     how = facts.state(entity).phase(phase).state
     if how == PENDING:
         return Step(0, step.total)
     if how in ENDED:
         return Step(step.done if step.total is None else step.total, step.total)
+    if facts.run is not None and facts.run.plan.delta:
+        return Step(step.done, None)
     return Step(step.done if step.total is None else min(step.done, step.total), step.total)
 
 

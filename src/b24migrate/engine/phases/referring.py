@@ -1,0 +1,51 @@
+"""get: reads records again that named a record which is deleted now.
+
+A portal takes a deleted company or contact out of the records that named it, and moves no date of theirs. So a delta
+pass that found one deleted walks the staged records of the streams that may name it (`Field.undated`) and reads those
+that do by id.
+"""
+
+from __future__ import annotations
+
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
+from b24migrate.engine.phases.count_ranges import read_again
+from b24migrate.engine.phases.moved import find_gone, find_referring
+from b24migrate.engine.phases.pull_through import current_pass, links_of_field
+from b24migrate.model.records import Job, Span, order_key
+from b24migrate.model.streams import SourceRecord, Stream
+from b24migrate.model.values import OddValue
+
+
+def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+    if not context.options.delta or not find_gone(context, stream):
+        return []
+    args = {"of": stream.name, "after": ""}
+    return [Job(scope, "refer", {**args, "stream": one.name}) for one in find_referring(context, stream)]
+
+
+def refer(context: RunContext, job: Job) -> Follow:
+    stream, of = context.streams[job.args["stream"]], context.streams[job.args["of"]]
+    gone, after = find_gone(context, of), str(job.args["after"])
+    found: list[str] = []
+    while True:
+        records = context.store.records(stream.table, Span(after), WALKED_AT_ONCE)
+        alive = decode_readable([one for one in records if not one.deleted_utc], stream)
+        found += [one.id for one in alive if names_any(stream, of, one, gone)]
+        after = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
+        if not after or context.time_is_up():
+            break
+    read_again(context, stream, found, current_pass(context, stream))
+    return [Job(job.scope, job.kind, {**job.args, "after": after})] if after else []
+
+
+def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> bool:
+    """One that makes no sense names nothing: sending it says so."""
+    try:
+        return any(
+            source_id in ids
+            for field in stream.fields
+            if field.undated and field.to == of.name
+            for _, source_id in links_of_field(field, one)
+        )
+    except (OddValue, ValueError, TypeError, AttributeError, KeyError):
+        return False
