@@ -13,19 +13,21 @@ from tests.browser.server import PATIENCE_S, SMALL, Desk, desk
 Photograph = Callable[[Page, str], None]
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")
 GROUP = "2"
-LENIENT = "[run]\nuser_coverage = 0.5\n"
+LENIENT = '[run]\nuser_coverage = 0.5\nconflicts = "ask"\n'
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Analyzed and migrated, with something to look at: a person without an e-mail, what refers to her, and a group
-    that somebody has renamed on the box before verify came."""
+    that users have renamed on the box before verify came, and in the cloud after it."""
     with desk(tmp_path_factory.mktemp("finished"), FLAWED, more=LENIENT) as made:
         assert made.command("analyze").returncode == 0
         with made.running("run") as run:
             made.target_has("groups")
             made.edit_box("groups", GROUP, NAME="Renamed on the box")
             assert run.wait(PATIENCE_S) == 5
+        made.change("groups", id=int(GROUP), fields={"NAME": "Renamed in the cloud"})
+        assert made.command("sync", "--entity", "groups").returncode == 5
         assert made.ask("/overview")["findings"] == 1
         yield made
 

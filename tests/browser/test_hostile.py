@@ -12,7 +12,7 @@ from tests.browser.conftest import Photograph
 from tests.browser.page_watch import Watched, watched
 from tests.browser.server import SMALL, Desk, desk
 
-ENTITIES = '[run]\nuser_coverage = 0.1\nentities = ["users", "groups", "crm_structure", "crm_companies", "chats"]\n'
+ENTITIES = '[run]\nuser_coverage = 0.1\nconflicts = "ask"\nentities = ["users", "groups", "crm_structure", "crm_companies", "chats"]\n'
 STRANGERS = """() => [
   ...document.querySelectorAll("main script, main img, main iframe, main object, main embed, main link, main style, main base"),
   ...[...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")),
@@ -30,7 +30,8 @@ def poisoned(folder: Path) -> Iterator[tuple[Desk, dict[str, str]]]:
         assert made.command("analyze").returncode == 0
         assert made.command("run").returncode == 5
         made.change("departments", id=int(ids["departments"]), fields={"NAME": hostile.BREAKOUT})
-        assert made.command("do", "users-verify").returncode == 5
+        made.edit_box("departments", ids["departments"], NAME=hostile.EVERYTHING[::-1])
+        assert made.command("sync", "--entity", "users").returncode == 5
         yield made, ids
 
 
@@ -38,7 +39,15 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(
     browser: Browser, tmp_path: Path, photograph: Photograph
 ) -> None:
     with poisoned(tmp_path) as (made, ids), watched(browser, made) as seen:
-        ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
+        ways = [
+            "/",
+            "/errors",
+            "/findings",
+            "/conflicts",
+            "/analysis",
+            "/search?q=hacked",
+            f"/search?q={hostile.LONG[:100]}",
+        ]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
         for way in ways:
             seen.go(way)
@@ -48,6 +57,8 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(
         _is_folded(seen, ids["users"])
         seen.go("/findings")
         assert hostile.BREAKOUT in seen.page.locator("#findings").inner_text()  # the finding that was provoked
+        seen.go("/conflicts")
+        assert hostile.BREAKOUT in seen.page.locator("#conflicts").inner_text()
 
 
 def _is_harmless(seen: Watched, way: str) -> None:

@@ -15,6 +15,7 @@ PAGES = {
     "front": "/",
     "errors": "/errors",
     "findings": "/findings",
+    "conflicts": "/conflicts",
     "search": "/search?q=ова",
     "record": "/records/users/3",
     "different-record": "/records/groups/2",

@@ -35,6 +35,7 @@ def entity(*counts: int, phases: tuple[tuple[float, float], ...] = ()) -> Entity
         impossible=impossible,
         deleted=0,
         conflicts=0,
+        undecided=0,
         verified=0,
         findings=0,
         drift=0,

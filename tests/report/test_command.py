@@ -23,7 +23,7 @@ __all__ = ["company", "hurried", "scene"]
 def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
     assert company.run("run").code == 0
     said = company.run("report", "--out", "out")
-    is_clear(said, 0, "completed without issues", "out/report.html", "14 tables")
+    is_clear(said, 0, "completed without issues", "out/report.html", "15 tables")
     assert len(list(Path("out").iterdir())) == 15
 
 

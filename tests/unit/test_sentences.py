@@ -44,6 +44,7 @@ def seen(verdict: Verdict, *, progress: dict[str, Any] | None = None, **now: Any
         failed=3,
         retrying=0,
         findings=2,
+        undecided=0,
         dead_letters=0,
         workers=1,
         forecast_s=18000.0,

@@ -200,7 +200,7 @@ def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytes
     def slow(*_: object) -> Session:
         asked.set()
         assert not let_go.wait(4.0)
-        return Session("1", "", "", "", "", "en", ("en",), cannot_start=None)
+        return Session("1", "", "", "", "", "en", ("en",), 0, cannot_start=None)
 
     monkeypatch.setattr(Context, "session", slow)
     context = Context(configured(tmp_path, *NOBODY))

@@ -59,7 +59,7 @@ def attack(desk: Desk, *options: str) -> None:
         [*command, "--checks", "all", *bounds, *options], cwd=desk.folder, capture_output=True, text=True, check=False
     )
     assert kept.returncode == 0, kept.stdout[-6000:] + kept.stderr[-2000:]
-    assert "Tested: 19" in kept.stdout
+    assert "Tested: 23" in kept.stdout
 
 
 @pytest.mark.slow
@@ -97,6 +97,7 @@ def test_what_is_told_of_a_company_that_was_moved_is_in_the_document_too(moved: 
         "errors": "errors",
         f"errors/{code}": "errors/{code}",
         "findings": "findings",
+        "conflicts": "conflicts",
         "search?q=a": "search",
         **{f"records/{quote(one)}": "records/{stream}/{source_id}" for one in one_of_each_kind(moved)},
         "analysis": "analysis",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,14 +16,19 @@ FORMULA = frozenset(("=", "+", "-", "@", "\N{MINUS SIGN}"))
 BREAKS = "\t\r\n"
 
 
-def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """How many rows were written."""
+    count = 0
     try:
         with replace_private(file, encoding="utf-8-sig", newline="") as out:
             writer = csv.writer(out)
             writer.writerow(columns)
-            writer.writerows([harmless(cell) for cell in row] for row in rows)
+            for row in rows:
+                writer.writerow([harmless(cell) for cell in row])
+                count += 1
     except OSError as error:
         raise Halted(say("cli.unwritable", path=file, why=error.strerror), hint=say("cli.other_place")) from None
+    return count
 
 
 def harmless(cell: str) -> str:
@@ -46,5 +52,15 @@ def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:
         raise BadConfiguration(say("cli.unreadable", path=file, why=error.strerror), hint=hint) from None
     except UnicodeDecodeError:
         raise BadConfiguration(say("cli.not_utf8", path=file), hint=say("cli.not_utf8_fix")) from None
+    yield from parse_lines(text)
+
+
+def parse_lines(text: str) -> Iterator[list[str]]:
     head = text.partition("\n")[0]
-    yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))
+    yield from csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+
+
+def format_lines(rows: Iterable[Sequence[str]]) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([harmless(cell) for cell in row] for row in rows)
+    return out.getvalue()

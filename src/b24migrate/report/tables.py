@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.insight.conflicts import COLUMNS, walk_fields
 from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Facts, rows
 from b24migrate.insight.report.model import Cell, FileFacts, GroupKey
@@ -82,6 +83,12 @@ def deleted(making: Sources) -> Iterator[Line]:
 def findings(making: Sources) -> Iterator[Line]:
     for one in rows.findings(making.context, making.folder):
         yield Line(one, (one.fate, one.stream), one.source_id)
+
+
+def conflicts(making: Sources) -> Iterator[Line]:
+    for one in walk_fields(making.context):
+        stream, source_id, *_, decision, _at = one
+        yield Line(one, (stream, decision or "undecided"), source_id)
 
 
 def foreseen(making: Sources) -> Iterator[Line]:
@@ -165,6 +172,7 @@ TABLES = (
     Table("set_aside", ("why", "stream", "source_id", "name", "reason"), set_aside),
     Table("deleted", ("stream", "source_id", "title", "deleted_utc", "target_id", "reason"), deleted),
     Table("findings", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), findings),
+    Table("conflicts", COLUMNS, conflicts),
     Table("fidelity", ("entity", "stream", "field", "keeping", "reason", "records", "basis", "accepted"), fidelity),
     Table("foreseen", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), foreseen),
     Table("unresolved", ("kind", "stream", "source_id", "place", "what"), unresolved),

@@ -28,7 +28,8 @@ SECRETS_REMEMBERED = 20  # configurations
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where we are. `cannot_start` says why nothing can be begun from here, if so."""
+    """Where we are. `undecided`: conflicts that a person has to decide. `cannot_start` says why nothing can be begun
+    from here, if so."""
 
     version: str
     store: str
@@ -37,6 +38,7 @@ class Session:
     config: str
     language: str
     languages: tuple[str, ...]
+    undecided: int
     cannot_start: Problem | None
 
 
@@ -86,13 +88,13 @@ class Context:
             text = redactor.redact(text)
         return text
 
-    def session(self, language: str) -> Session:
+    def session(self, language: str, undecided: int) -> Session:
         with self.app() as app:
             place = str(app.context.store.describe()["place"])
         portals = self.portals
         config = str((self.config or Path(DEFAULT_FILE)).absolute()) if self.kept is None else ""
         ends = portals.source, portals.target
-        return Session(__version__, place, *ends, config, language, LANGUAGES, portals.cannot_start)
+        return Session(__version__, place, *ends, config, language, LANGUAGES, undecided, portals.cannot_start)
 
     def close(self) -> None:
         if self.kept is None:

@@ -51,6 +51,8 @@ class OverviewCache:
     def expire(self) -> None:
         """What was seen is old: something was changed from here."""
         self._due_s = 0.0
+        if self._looking_at is not None:
+            self._looking_at[1].forget_counts()
 
     def _look(self, *, fresh: bool) -> Overview:
         began_s = self._now()

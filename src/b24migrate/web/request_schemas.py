@@ -109,6 +109,7 @@ ChainsQuery = Annotated[
     bool,
     Query(description="Also the failed records that others wait for. Up to 2,000 records of each stream are read."),
 ]
+Undecided = Annotated[bool, Query(description="Only conflicts that a person has to decide.")]
 Since = Annotated[
     datetime | None,
     BeforeValidator(_refuse_number),
@@ -146,6 +147,24 @@ class RetryWish(Wish):
 
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
     code: Code = Field(default="", description="Only what failed with this code.")
+
+
+class ConflictName(Wish):
+    stream: Annotated[str, one_of(*STREAMS), Field(json_schema_extra=_enum(*STREAMS, empty=False), min_length=1)]
+    source_id: str = Field(min_length=1, max_length=LONGEST_ID)
+
+
+class DecisionWish(Wish):
+    """Which version of these records stays."""
+
+    decision: Literal["source", "target"]
+    records: list[ConflictName] = Field(min_length=1, max_length=500)
+
+
+class DecidedTable(Wish):
+    """A part of a table like `GET /conflicts/csv` gives it, with its first line, and decisions in it."""
+
+    csv: str = Field(min_length=1, max_length=60_000)
 
 
 class Nothing(Wish):

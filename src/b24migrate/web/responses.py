@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import secrets
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from starlette.responses import JSONResponse
+from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from b24migrate.engine import plan, undo_lock
 from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
@@ -67,6 +69,23 @@ class Answer(JSONResponse):
             return msgspec.json.encode(content, enc_hook=plain)
         except UnicodeEncodeError:
             return msgspec.json.encode(_whole(msgspec.to_builtins(content, enc_hook=plain)))
+
+
+class CsvAnswer(Response):
+    """A table as long as it likes: sent in parts of whole lines, of which one is in memory at a time."""
+
+    media_type = "text/csv"
+
+    def __init__(self, parts: Iterator[str], name: str, status_code: int = 200) -> None:
+        super().__init__(None, status_code, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+        del self.headers["content-length"]
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for part in iterate_in_threadpool(self._parts):
+            await send({"type": "http.response.body", "body": part.encode("utf-8", "replace"), "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def in_language(value: Any, language: str) -> Any:

@@ -9,16 +9,30 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from b24migrate.engine import plan
+from b24migrate.entities.names import stream_name
+from b24migrate.insight.conflicts import Wanted, read_decisions
 from b24migrate.messages import Words, say
 from b24migrate.model.errors import BadConfiguration
+from b24migrate.report import csv_tables
 from b24migrate.web import request_schemas, views
 from b24migrate.web.actions import BUSY
 from b24migrate.web.auth import refuse_forged
 from b24migrate.web.context import Context
 from b24migrate.web.overview_cache import OverviewCache
-from b24migrate.web.request_schemas import CHANGE, AcceptWish, LoginWish, Nothing, RetryWish, RunWish, Speaks
+from b24migrate.web.request_schemas import (
+    CHANGE,
+    STREAMS,
+    AcceptWish,
+    DecidedTable,
+    DecisionWish,
+    LoginWish,
+    Nothing,
+    RetryWish,
+    RunWish,
+    Speaks,
+)
 from b24migrate.web.responses import Answer, Refused
-from b24migrate.web.schemas import Accepted, Welcome
+from b24migrate.web.schemas import Accepted, ConflictsDecided, Welcome
 
 ACCEPTED = 202
 BY = say("work.by_dashboard")
@@ -43,6 +57,11 @@ def action_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def accepted(words: Words, key: str) -> Answer:
         overviews.expire()
         return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
+
+    def decided(wanted: dict[Wanted, list[str]], speaks: Words) -> Answer:
+        found = views.decide_conflicts(context, wanted, speaks)
+        overviews.expire()
+        return Answer(found)
 
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
     def run(speaks: Speaks, wish: RunWish) -> Answer:
@@ -78,6 +97,18 @@ def action_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def accept(speaks: Speaks, wish: AcceptWish) -> Answer:
         views.accept_seen(context, wish.hash, BY)
         return accepted(speaks, "fidelity_accepted")
+
+    @router.post("/conflicts", response_model=ConflictsDecided, summary="Decide which version of these records stays")
+    def decide(speaks: Speaks, wish: DecisionWish) -> Answer:
+        wanted: dict[Wanted, list[str]] = {}
+        for one in wish.records:
+            wanted.setdefault(Wanted(wish.decision, one.stream), []).append(one.source_id)
+        return decided(wanted, speaks)
+
+    @router.post("/conflicts/csv", response_model=ConflictsDecided, summary="Decide by the column decision of a table")
+    def decide_by_table(speaks: Speaks, wish: DecidedTable) -> Answer:
+        table = csv_tables.parse_lines(wish.csv.removeprefix("\ufeff"))
+        return decided(read_decisions(table, speaks("web.table"), lambda name: stream_name(name, STREAMS)), speaks)
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
     def analyze(speaks: Speaks, _: Nothing) -> Answer:

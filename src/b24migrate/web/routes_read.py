@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends
 
 from b24migrate.insight import forecast, lookup
 from b24migrate.insight.certificate.write import require_complete
+from b24migrate.insight.conflicts import ConflictPage, list_conflicts
 from b24migrate.insight.lookup import Hits, RecordView
 from b24migrate.insight.status import points
 from b24migrate.insight.status.model import Overview
@@ -29,10 +30,11 @@ from b24migrate.web.request_schemas import (
     Since,
     Sought,
     Speaks,
+    Undecided,
 )
 from b24migrate.web.request_schemas import StreamPath as StreamName
 from b24migrate.web.request_schemas import StreamQuery as SomeStream
-from b24migrate.web.responses import Answer, Problem, Refused, in_language
+from b24migrate.web.responses import Answer, CsvAnswer, Problem, Refused, in_language
 from b24migrate.web.schemas import (
     Analysis,
     Certificate,
@@ -94,6 +96,22 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
                 in_language(views.findings_page(app.context.store, stream, fate, after, limit), speaks.language)
             )
 
+    @router.get("/conflicts", response_model=ConflictPage, summary="What changed on both sides, a page at a time")
+    def conflicts(
+        stream: SomeStream = "", undecided: Undecided = False, after: After = "", limit: Limit = 50
+    ) -> Answer:
+        with context.app() as app:
+            return Answer(list_conflicts(app.context, stream, after, limit, undecided=undecided))
+
+    @router.get(
+        "/conflicts/csv",
+        response_class=CsvAnswer,
+        responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+        summary="The same as a table, to be decided in a spreadsheet",
+    )
+    def conflict_table(stream: SomeStream = "", undecided: Undecided = False) -> CsvAnswer:
+        return CsvAnswer(views.conflict_table(context, stream, undecided=undecided), "conflicts.csv")
+
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
@@ -152,7 +170,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
 
     @router.get("/session", response_model=Session, summary="Version, store, portals, languages")
     def session(speaks: Speaks) -> Answer:
-        return Answer(in_language(context.session(speaks.language), speaks.language))
+        found = context.session(speaks.language, overviews.look().undecided)
+        return Answer(in_language(found, speaks.language))
 
     return router
 

@@ -175,6 +175,23 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
+class ConflictRecord:
+    stream: str
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsDecided:
+    """How many records; of which nothing can be decided (not in conflict, or sent already); how many conflicts of all
+    record types are still undecided."""
+
+    message: str
+    decided: int
+    not_decided: tuple[ConflictRecord, ...]
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """It is begun; the front page says how it goes on."""
 

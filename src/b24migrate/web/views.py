@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
 from b24migrate.app import App
 from b24migrate.engine.phases.comparison import findings_register
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight import fidelity
+from b24migrate.insight import conflicts, fidelity
 from b24migrate.insight.causes import CODE, Cause, Group, chains, group_causes, list_causes
+from b24migrate.insight.conflicts import Wanted
+from b24migrate.insight.register_page import read_page
 from b24migrate.insight.status.model import Overview, Verdict
+from b24migrate.messages import Words
 from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.model.records import Fate
 from b24migrate.ports import FORESEEN, SPARED, RegisterRow, Store
+from b24migrate.report import csv_tables
 from b24migrate.web.actions import LastAction
 from b24migrate.web.context import Context
 from b24migrate.web.responses import Refused
 from b24migrate.web.schemas import (
+    ConflictRecord,
+    ConflictsDecided,
     ErrorGroup,
     ErrorPage,
     ErrorPlace,
@@ -33,9 +42,8 @@ START, PAUSE, RESUME, RETRY, ANALYZE = "start", "pause", "resume", "retry", "ana
 AT_WORK = (Verdict.BEGINNING, Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
 AT_REST = (Verdict.NO_RUN, Verdict.STOPPED, Verdict.BLOCKED, Verdict.DONE, Verdict.FINDINGS)
 TO_GO_ON = (Verdict.PAUSED, Verdict.STOPPED, Verdict.BLOCKED, Verdict.STILL)
-AT_ONCE = 500
 MOST_CHAINS = 10
-MOST_LOOKED_AT = 5000  # in one answer
+LINES_AT_ONCE = 500
 COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
 
@@ -131,29 +139,36 @@ def possible_actions(seen: Overview, last: LastAction | None, context: Context) 
     return tuple(one for one in may if one == PAUSE or one in context.actions.able)
 
 
+# ---------------------------------------------------------------- conflicts
+
+
+def conflict_table(context: Context, stream: str, *, undecided: bool) -> Iterator[str]:
+    """In parts of whole lines. It begins with the mark by which spreadsheets know UTF-8."""
+    yield "\ufeff" + csv_tables.format_lines([conflicts.COLUMNS])
+    with context.app() as app:
+        fields = conflicts.walk_fields(app.context, stream, undecided=undecided)
+        while part := list(islice(fields, LINES_AT_ONCE)):
+            yield csv_tables.format_lines(part)
+
+
+def decide_conflicts(context: Context, wanted: Mapping[Wanted, Iterable[str]], speaks: Words) -> ConflictsDecided:
+    with context.app() as app:
+        found = conflicts.decide(app.context, wanted)
+        undecided = conflicts.count_undecided(app.context)
+    left = tuple(ConflictRecord(*one) for one in found.left)
+    return ConflictsDecided(speaks("conflicts.decided", count=found.done), found.done, left, undecided)
+
+
 # ---------------------------------------------------------------- findings
 
 
 def findings_page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
     """One page. Expected differences are listed only with their `fate`."""
     prefix, register = f"{stream}:" if stream else "", findings_register(Fate(fate or Fate.DIFFERS))
-    if not fate:
-        rows = store.some_rows(register, prefix, after, limit + 1)
-        following = rows[limit - 1].key if len(rows) > limit else None
-        return Findings(store.count(register, prefix), tuple(map(_finding, rows[:limit])), following)
-    found: list[RegisterRow] = []
-    for _ in range(MOST_LOOKED_AT // AT_ONCE):
-        rows = store.some_rows(register, prefix, after, AT_ONCE)
-        for row in rows:
-            if row.values["Fate"] != fate:
-                continue
-            if len(found) == limit:
-                return Findings(None, tuple(map(_finding, found)), found[-1].key)
-            found.append(row)
-        if len(rows) < AT_ONCE:
-            return Findings(None, tuple(map(_finding, found)), None)
-        after = rows[-1].key
-    return Findings(None, tuple(map(_finding, found)), after)
+    wanted = (lambda row: bool(row.values["Fate"] == fate)) if fate else None
+    page = read_page(store, register, prefix, after, limit, is_wanted=wanted)
+    total = None if fate else store.count(register, prefix)
+    return Findings(total, tuple(map(_finding, page.rows)), page.next)
 
 
 def _finding(row: RegisterRow) -> FindingView:

@@ -145,6 +145,7 @@ def sum_streams(streams: Sequence[StreamFacts]) -> Totals:
         impossible=sum(one.impossible for one in streams),
         drift=sum(abs(one.drift) for one in streams),
         findings=sum(one.findings for one in streams),
+        undecided=sum(one.undecided for one in streams),
     )
 
 

@@ -105,6 +105,7 @@ class Totals:
     impossible: int
     drift: int  # without signs: records too many do not make up for records too few
     findings: int
+    undecided: int  # conflicts
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import msgspec
 
 from b24migrate.engine import plan
 from b24migrate.engine.conductor import add_late
-from b24migrate.engine.phases.conflicts import count_conflicts
+from b24migrate.engine.phases.conflicts import count_conflicts, count_open
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import FETCHED
 from b24migrate.engine.phases.inventory import Inventory, count_set_aside, pass_counter
@@ -127,17 +127,20 @@ class RegisterCounts(NamedTuple):
     places: int  # that keep IDs of the source
     verified: int
     conflicts: int
+    undecided: int
 
     @classmethod
     def read(cls, context: RunContext, stream: Stream) -> RegisterCounts:
         name = stream.name
+        conflicts = count_conflicts(context, stream)
         return cls(
             count_set_aside(context, name, "excluded"),
             count_set_aside(context, name, "impossible"),
             count_differences(context, stream),
             context.store.count(UNRESOLVED, f"{name}:"),
             int(context.store.total(VERIFIED, f"{name}:", "Equal") or 0),
-            count_conflicts(context, stream),
+            conflicts,
+            count_open(context, stream) if conflicts else 0,
         )
 
 
@@ -155,6 +158,9 @@ class _CountReader:
         self._context = context
         self._remote = context.queue.glance_s > REMOTE_S
         self._cached: dict[str, _Cached] = {}
+
+    def forget(self) -> None:
+        self._cached = {}
 
     def map(self, read: Callable[[T], U], items: Iterable[T]) -> list[U]:
         if not self._remote:
@@ -275,6 +281,9 @@ class FactReader:
         self._counts = _CountReader(context)
         self._forecast = _ForecastReader(context.store)
 
+    def forget_counts(self) -> None:
+        self._counts.forget()
+
     def read(self) -> Facts:
         context, store = self._context, self._context.store
         now, run = context.clock.now(), plan.current(store)
@@ -365,5 +374,6 @@ def _stream_status(
         verified=registers.verified,
         findings=registers.mismatch,
         conflicts=registers.conflicts,
+        undecided=registers.undecided,
         drift=inventory.drift,
     )

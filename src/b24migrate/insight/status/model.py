@@ -102,6 +102,7 @@ class StreamStatus:
     findings: int
     drift: int
     conflicts: int  # changed on both sides since they were sent
+    undecided: int  # conflicts that a person has to decide
 
     @property
     def waiting(self) -> int:
@@ -218,6 +219,7 @@ class Overview:
     failed: int  # records and files
     retrying: int
     findings: int
+    undecided: int  # conflicts that a person has to decide
     dead_letters: int  # failed jobs
     workers: int | None  # jobs that are held at this moment
     forecast_s: float | None  # for the whole migration

@@ -95,11 +95,16 @@ class StatusReader:
             failed=sum(one.failed for one in streams) + files.failed,
             retrying=sum(one.retrying for one in streams) + facts.files.get(Status.ERROR_RETRY, 0),
             findings=sum(one.findings for one in streams),
+            undecided=sum(one.undecided for one in streams),
             dead_letters=facts.dead,
             workers=facts.held,
             forecast_s=facts.any_forecast.total_s if facts.any_forecast else None,
         )
         return made, replace(now, share=progress.share)
+
+    def forget_counts(self) -> None:
+        """Something was changed from here: what was counted is counted again."""
+        self._facts.forget_counts()
 
     def _remember(self, now: Moment) -> None:
         self._recent = [one for one in self._recent if (now.at - one.at).total_seconds() <= WINDOW_S]

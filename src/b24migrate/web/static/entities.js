@@ -6,7 +6,7 @@ import { sentence } from "./texts.js";
 import { nameOf, say } from "./messages.js";
 
 const COLUMNS = ["source", "read", "staged", "imported", "failed", "verified"];
-const MORE = ["retrying", "excluded", "deleted", "impossible", "findings", "drift"];
+const MORE = ["retrying", "excluded", "deleted", "impossible", "findings", "conflicts", "undecided", "drift"];
 
 export class Entities {
   #place;
@@ -90,4 +90,4 @@ function inside(entity) {
 }
 
 const tone = (column, value) =>
-  !value ? "" : column === "failed" ? "bad" : ["findings", "drift", "retrying"].includes(column) ? "warn" : "";
+  !value ? "" : column === "failed" ? "bad" : ["findings", "drift", "retrying", "undecided"].includes(column) ? "warn" : "";

@@ -19,6 +19,7 @@ export function showErrorSummary(place, overview, { groups, dead_letters: letter
       summaryLink("letters", "/errors#letters-head", "again", number(overview.dead_letters), say("letters.count"),
         overview.dead_letters && can.includes("retry") ? h("button", { type: "button", class: "button", "data-act": "retry" }, say("action.retry.name")) : null),
       summaryLink("findings", "/findings", "look", number(overview.findings), say("findings.count")),
+      overview.undecided ? summaryLink("undecided", "/conflicts", "question", number(overview.undecided), say("conflicts.count")) : null,
       summaryLink("retrying", "/errors", "glass", number(overview.retrying), say("errors.retrying"))));
 }
 

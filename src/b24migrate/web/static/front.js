@@ -1,5 +1,5 @@
 // The front page: loads the overview every two seconds and shows it.
-import { session } from "./shell.js";
+import { session, showUndecided } from "./shell.js";
 import { act, showLastAction, tell } from "./actions.js";
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
@@ -39,6 +39,7 @@ async function once() {
   showProgress(place("progress"), overview);
   entities.show(overview);
   if (overview.last_action && overview.last_action.at > refused) showLastAction(place("result"), overview.last_action);
+  showUndecided(overview.undecided);
   showWaits(place("waits"), overview);
   showFiles(place("files"), overview);
   if (looks % HISTORY_EVERY === 0) chart.add((await get("/history", { since: chart.last })).points);

@@ -1,6 +1,7 @@
 // The parts of every page: the switches in the header and the footer.
 import { get, post } from "./api.js";
 import { h, show } from "./dom.js";
+import { number } from "./format.js";
 import { visible } from "./texts.js";
 import { say } from "./messages.js";
 
@@ -49,9 +50,18 @@ function leaving() {
 /** What the server says about itself; null where it says nothing. */
 export const session = document.documentElement.dataset.page === "login" ? Promise.resolve(null) : get("/session").catch(() => null);
 
+/** Conflicts that a person has to decide: a number beside the way to their page. */
+export function showUndecided(count) {
+  const place = document.getElementById("undecided");
+  if (!place) return;
+  place.hidden = !count;
+  show(place, number(count), h("span", { class: "unseen" }, " ", say("conflicts.state.undecided")));
+}
+
 async function markCurrentPage() {
   const said = await session;
   if (!said) return;
+  showUndecided(said.undecided);
   const text = say("where", { source: said.source || "–", target: said.target || "–", store: said.store || "–" });
   show(document.getElementById("where"), h("bdi", {}, visible(text)));
 }

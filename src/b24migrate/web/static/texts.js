@@ -14,7 +14,7 @@ export const visible = (text) => String(text).replace(UNSEEN, written).replace(H
 /** A text on one line, at most `length` long. Its direction is its own affair. */
 export function brief(text, length = 120) {
   const whole = String(text ?? "");
-  const some = visible(whole.slice(0, length)).replace(/\s+/g, " ");
+  const some = visible(whole.slice(0, length).replace(/\r\n?/g, "\n")).replace(/\s+/g, " ");
   return h("bdi", {}, whole.length > length ? `${some}…` : some);
 }
 

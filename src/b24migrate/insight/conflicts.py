@@ -1,0 +1,177 @@
+"""Records that changed on both sides, as `conflicts`, the dashboard and the report show them, and what a person decides
+about them. Rows are read a page at a time: there may be as many as there are records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.engine.phases import conflicts
+from b24migrate.engine.phases.conflicts import DECISIONS, conflict_policy
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.insight.lookup.fields import quick_title
+from b24migrate.insight.register_page import AT_ONCE, read_page
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.streams import Stream
+from b24migrate.ports import CONFLICTS, RegisterRow
+
+COLUMNS = ("stream", "source_id", "field", "sent", "target", "source", "decision", "at_utc")
+NEEDED = frozenset({"stream", "source_id", "decision"})
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictField:
+    """A field: the value last sent, on the target and in the source, shortened. `decision`: source, target, none (no
+    conflict any more), or empty as long as it is undecided."""
+
+    field: str
+    sent: str
+    target: str
+    source: str
+    decision: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A record. `by`: rule or person. `waiting`: the source wins, and the next run sends it. `decidable`: what is
+    decided can still be changed."""
+
+    stream: str
+    source_id: str
+    title: str
+    decision: str
+    by: str
+    at: str
+    undecided: bool
+    waiting: bool
+    decidable: bool
+    fields: tuple[ConflictField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """`total` and `undecided` count records of the record type that is asked for, on all pages. `policy`: what becomes
+    of a conflict where nobody has decided (source, target, ask). `next` asks for what follows, null at the end."""
+
+    total: int
+    undecided: int
+    policy: str
+    conflicts: tuple[Conflict, ...]
+    next: str | None
+
+
+def list_conflicts(context: RunContext, stream: str, after: str, limit: int, *, undecided: bool) -> ConflictPage:
+    """One page, of one record type or of all."""
+    prefix = f"{stream}:" if stream else ""
+    page = read_page(context.store, CONFLICTS, prefix, after, limit, is_wanted=is_open if undecided else None)
+    titles = find_titles(context, page.rows)
+    return ConflictPage(
+        context.store.count(CONFLICTS, prefix),
+        count_undecided(context, stream),
+        conflict_policy(context),
+        tuple(show_row(row, titles.get(row.key, "")) for row in page.rows),
+        page.next,
+    )
+
+
+def count_undecided(context: RunContext, stream: str = "") -> int:
+    return int(context.store.total(CONFLICTS, f"{stream}:" if stream else "", "Open") or 0)
+
+
+def walk_fields(context: RunContext, stream: str = "", *, undecided: bool = False) -> Iterator[tuple[str, ...]]:
+    """Every field of every conflict, by `COLUMNS`."""
+    prefix, after = f"{stream}:" if stream else "", ""
+    while rows := context.store.some_rows(CONFLICTS, prefix, after, AT_ONCE):
+        for row in rows:
+            if not undecided or is_open(row):
+                about = str(row.values["Stream"]), str(row.values["SourceId"])
+                yield from (tuple(map(str, (*about, *field))) for field in row.values["Fields"] or ())
+        after = rows[-1].key
+
+
+def is_open(row: RegisterRow) -> bool:
+    return bool(row.values.get("Open"))
+
+
+def show_row(row: RegisterRow, title: str) -> Conflict:
+    values, waiting = row.values, bool(row.values.get("Waiting"))
+    return Conflict(
+        str(values["Stream"]),
+        str(values["SourceId"]),
+        title,
+        str(values["Decision"] or ""),
+        str(values["By"] or ""),
+        str(values["AtUtc"] or ""),
+        is_open(row),
+        waiting,
+        waiting or conflicts.is_left(row),
+        tuple(ConflictField(*map(str, field)) for field in values["Fields"] or ()),
+    )
+
+
+def find_titles(context: RunContext, rows: Sequence[RegisterRow]) -> dict[str, str]:
+    """By key of the row."""
+    by_stream: dict[str, list[str]] = {}
+    for row in rows:
+        by_stream.setdefault(str(row.values["Stream"]), []).append(str(row.values["SourceId"]))
+    found: dict[str, str] = {}
+    for name, ids in by_stream.items():
+        stream = context.streams.get(name)
+        for one in context.store.get(stream.table, ids).values() if stream else ():
+            found[f"{name}:{one.row_key}"] = make_title(stream, one.payload) if stream else ""
+    return found
+
+
+def make_title(stream: Stream, payload: bytes) -> str:
+    """Nothing where the row in the store is damaged."""
+    try:
+        return quick_title(stream, payload)[:LONGEST_TITLE]
+    except msgspec.DecodeError:
+        return ""
+
+
+# ---------------------------------------------------------------- what a person decides
+
+
+class Wanted(NamedTuple):
+    decision: str
+    stream: str
+
+
+class Decided(NamedTuple):
+    """How many, and of which records nothing can be decided: not in conflict, or written already."""
+
+    done: int
+    left: list[tuple[str, str]]  # stream, id
+
+
+def decide(context: RunContext, wanted: Mapping[Wanted, Iterable[str]]) -> Decided:
+    done, left = 0, list[tuple[str, str]]()
+    for one, ids in wanted.items():
+        count, refused = conflicts.decide(context, one.decision, context.streams[one.stream], list(dict.fromkeys(ids)))
+        done += count
+        left += [(one.stream, key) for key in refused]
+    return Decided(done, left)
+
+
+def read_decisions(
+    lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
+) -> dict[Wanted, list[str]]:
+    """By decision and stream the IDs in a table like the one that was written. Lines without a decision are skipped.
+    `known` gives the name of a record type, or raises BadConfiguration."""
+    head = [cell.strip().lower() for cell in next(lines, [])]
+    if not set(head) >= NEEDED:
+        raise BadConfiguration(say("conflicts.columns", path=place), hint=say("conflicts.columns_fix"))
+    found: dict[Wanted, dict[str, None]] = {}
+    for cells in lines:
+        row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
+        decision = row.get("decision", "").lower()
+        if decision in DECISIONS:
+            found.setdefault(Wanted(decision, known(row["stream"])), {})[row["source_id"]] = None
+    return {key: list(ids) for key, ids in found.items()}
