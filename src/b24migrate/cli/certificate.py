@@ -80,6 +80,8 @@ def _print_result(session: Session, file: Path, act: Callable[[], Made], heading
         typer.echo("  " + phrase("cli.certificate.deleted", count=deleted))
     if made.head.foreseen:
         typer.echo("  " + phrase("cli.certificate.foreseen", count=made.head.foreseen))
+    if quiet := made.head.quiet:
+        typer.echo("  " + phrase("cutover.cli.as_of", as_of=quiet.as_of[:19], deltas=quiet.deltas, freeze=quiet.freeze))
     typer.echo("  " + phrase("cli.certificate.root", root=made.root))
 
 
@@ -100,5 +102,6 @@ def to_json(made: Made) -> dict[str, object]:
         "lines": made.lines,
         "sums": totals(made),
         "foreseen": head.foreseen,
+        "as_of": head.quiet.as_of if head.quiet else None,
         "streams": streams,
     }

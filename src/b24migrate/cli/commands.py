@@ -15,6 +15,7 @@ from b24migrate.cli import (
     completion,
     conflicts,
     custom_fields,
+    cutover,
     demo,
     doctor,
     errors,
@@ -75,6 +76,7 @@ app.command("analyze")(analyze.analyze)
 app.command("fidelity")(fidelity.fidelity)
 app.command("run")(run.run)
 app.command("sync")(sync.sync)
+app.add_typer(cutover.cutover, name="cutover")
 app.command("do")(run.do)
 app.command("get")(run.get)
 app.command("set")(run.set_)

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -32,9 +32,18 @@ COUNTED_AFTERWARDS = 100_000  # records of a stream take seconds; longer streams
 Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 
+class Told(NamedTuple):
+    """What a command says at its end beside the status: as JSON, and on a terminal."""
+
+    json: Mapping[str, Json]
+    show: Callable[[], None]
+
+
 def conduct(
     session: Session,
     act: Act,
+    tell: Callable[[App], Told] = lambda _: Told({}, lambda: None),
+    /,
     *,
     as_json: bool = False,
     metrics_port: int | None = None,
@@ -43,7 +52,7 @@ def conduct(
     **overrides: Mapping[str, Json],
 ) -> int:
     """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
-    printed whatever happens."""
+    printed whatever happens. `tell` is asked when it has ended."""
     status: dict[str, Json] = {"run": "", "entities": {}}
     shown = display(session.redact, silent=as_json)
     try:
@@ -54,6 +63,7 @@ def conduct(
                 forecast = _forecast_line(app) if ended else ""
                 chain = _chain_line(app) if ended and not as_json else ""
                 _count_what_is_not_kept(app)
+                told = tell(app)
             finally:
                 status = _status(app)
                 shown.show(status)
@@ -66,9 +76,10 @@ def conduct(
     code, message = (ended.exit_code, ended.message) if ended else (exit_codes.CLEAN, "")
     message = session.redact(message)
     if as_json:
-        _print_json(status, code, message)
+        _print_json({**status, **told.json}, code, message)
     else:
         print_summary(status, code, message, chain)
+        told.show()
         if forecast:
             typer.echo(forecast)
     return code

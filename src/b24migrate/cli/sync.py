@@ -20,6 +20,7 @@ from b24migrate.model.errors import BadConfiguration
 
 if TYPE_CHECKING:
     from b24migrate.app import App
+    from b24migrate.cli.run_plan import Told
     from b24migrate.engine.run import RunResult
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -63,6 +64,7 @@ def sync(
         code = conduct(
             session,
             act,
+            tell_late_writers(session),
             as_json=as_json,
             metrics_port=metrics_port,
             verify_all=full,
@@ -71,6 +73,30 @@ def sync(
         if not pause_s or code not in (exit_codes.CLEAN, exit_codes.FINDINGS):
             raise typer.Exit(code)
         time.sleep(pause_s)
+
+
+def tell_late_writers(session: Session) -> Callable[[App], Told]:
+    """After going live: who still writes at the source."""
+
+    def tell(app: App) -> Told:
+        from dataclasses import asdict
+
+        from b24migrate.cli.run_plan import Told
+        from b24migrate.cli.tables import console, print_writers
+        from b24migrate.engine.phases.cutover_state import is_live
+        from b24migrate.insight import cutover
+
+        if not is_live(app.context.store):
+            return Told({}, lambda: None)
+        writers = cutover.view(app.context, app.chosen()).late_writers
+
+        def show() -> None:
+            typer.echo(phrase("cutover.cli.late_writers" if writers else "cutover.cli.no_late_writers"))
+            print_writers(writers, console(), session.redact)
+
+        return Told({"late_writers": [asdict(one) for one in writers]}, show)
+
+    return tell
 
 
 def read_interval(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from b24migrate.cli import exit_codes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from b24migrate.engine.diagnosis import Diagnosis
+    from b24migrate.insight.cutover import WriterView
     from b24migrate.messages import Words
 
 PIPE_WIDTH = 1000
@@ -82,6 +83,15 @@ def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) ->
         wrapped(out, phrase("cli.status.nothing"))
     if not before:
         print_notes(status, out, notes)
+    if begun := status.get("cutover"):
+        wrapped(out, cutover_line(begun))
+
+
+def cutover_line(begun: Mapping[str, Json]) -> str:
+    """The latest step of the cutover, and the command that follows."""
+    known = {name: phrase(f"cutover.{name}.{begun[name]}") for name in ("step", "state")}
+    said = phrase("cutover.cli.line", since=begun["since"], **known)
+    return f"{said} {phrase('cutover.cli.next', command=begun['command'])}" if begun["command"] else said
 
 
 def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
@@ -95,6 +105,14 @@ def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
             wrapped(out, shortened(harmless(f"{name}: {spoken(note)}")), first="! ")
     if hidden:
         wrapped(out, phrase("cli.status.more_notes", count=hidden))
+
+
+def print_writers(writers: Sequence[WriterView], out: Console, redact: Callable[[str], str]) -> None:
+    """Who wrote in the source after the freeze, or after going live."""
+    for one in writers:
+        known = {"name": redact(spoken(one.name)), "stream": one.stream, "count": one.records, "last": one.last}
+        key = "cutover.cli.writer" if one.last else "cutover.cli.writer_undated"
+        wrapped(out, harmless(phrase(key, **known)), indent="  ")
 
 
 def print_checks(found: Diagnosis) -> None:

@@ -32,12 +32,13 @@ from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.model.answers import UNCLEAR
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
-from b24migrate.model.events import JobFailed, Waited
+from b24migrate.model.events import JobDone, JobFailed, Waited
 from b24migrate.model.records import Job
 from b24migrate.model.streams import FINAL, LATE, PHASES
 from b24migrate.ports import Lease
 from b24migrate.ports.quota import bounded
 
+SPENT = "spent:"  # how the counters begin that hold the time of all jobs of a record type
 LONGEST_JOB = 200  # characters of it in a message
 Performer = Callable[[RunContext, Job], Follow]
 
@@ -86,6 +87,15 @@ PERFORMERS: dict[str, Performer] = {
 def perform(context: RunContext, lease: Lease) -> int:
     """Returns how many jobs follow that can be taken at once. Raises only Stop, or what the machine lacks; in both
     cases the job stays on the queue. Any other exception counts against the job: the rest of the migration goes on."""
+    began = context.clock.monotonic()
+    try:
+        return attempt(context, lease)
+    finally:
+        seconds = context.clock.monotonic() - began
+        context.tell(JobDone(lease.job.scope, str(lease.job.args.get("stream", "")), seconds))
+
+
+def attempt(context: RunContext, lease: Lease) -> int:
     job = lease.job
     context.start_job()
     try:

@@ -16,6 +16,7 @@ from b24migrate.engine.gates import CHANGES
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.conflicts import count_open
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.cutover_state import LIVE, read_cutover
 from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
 from b24migrate.engine.state import BLOCKED, FAILED, States
@@ -29,6 +30,7 @@ from b24migrate.engine.verified import (
 from b24migrate.engine.worker import History, WorkerPool
 from b24migrate.messages import join, say
 from b24migrate.model.errors import Stop
+from b24migrate.model.events import Noted
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Json, Status
 from b24migrate.model.streams import PHASES, Entity
@@ -157,6 +159,7 @@ class Runner:
             self.fidelity.require(self.context, diagnosis.rules)
             self._settle_last_undo()
             remember_target(self.context.store, self.context.options.target_url)
+            self._note_who_wins()
         limit = self.context.options.test_limit if test_limit is None else test_limit
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit, delta, deep)
 
@@ -172,6 +175,13 @@ class Runner:
             self.stop(run, stop)
             raise
         return run
+
+    def _note_who_wins(self) -> None:
+        """After going live it is the target, unless the configuration says otherwise."""
+        state = read_cutover(self.context.store)
+        if state.is_live and not self.context.options.conflicts:
+            message = say("cutover.target_wins", since=state.step(LIVE).ended)
+            self.context.tell(Noted("warning", message))
 
     def _settle_last_undo(self) -> None:
         """Only the box that it was taken back from can say what is gone."""

@@ -68,6 +68,15 @@ class FileMoved(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class JobDone(Event):
+    """A worker has finished with a job, whatever came of it. `stream`: "" where it belongs to none."""
+
+    scope: str
+    stream: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class JobFailed(Event):
     job: Job
     what: str  # retried, parked, buried

@@ -427,6 +427,13 @@ Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
 Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
 
 
+class Written(NamedTuple):
+    """Who wrote a record, and when."""
+
+    by: str | Take  # the payload's field with the id of the user
+    at: str  # and the one with the time
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     name: str
@@ -443,6 +450,7 @@ class Stream:
     payload_counts: bool = False
     volatile: frozenset[str] = frozenset()  # fields that do not count as a change: they move by themselves
     last_change: frozenset[str] = frozenset()  # in which a portal notes who changed a record, and when: no conflict
+    written: tuple[Written, ...] = ()  # who created it and who changed it; none: the portal does not show it
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
     omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`

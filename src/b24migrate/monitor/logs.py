@@ -18,6 +18,7 @@ from b24migrate.model.events import (
     Event,
     Extracted,
     FileMoved,
+    JobDone,
     JobFailed,
     Noted,
     Observer,
@@ -108,6 +109,11 @@ def _readable(line: Line) -> str:
 @singledispatch
 def describe(event: Event) -> Line:
     return {"msg": type(event).__name__}
+
+
+@describe.register
+def _(event: JobDone) -> Line:
+    return {"level": "debug", "op": event.scope, "msg": "job done"}
 
 
 @describe.register

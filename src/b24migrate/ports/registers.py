@@ -94,6 +94,9 @@ PASSES = Register("Passes", "pass", ("Pass", "Delta", "MarkUtc", "FullUtc", "Sin
 # (`absent:`); by stream, pass and id the fields that moved of records whose children are read again then (`moved:`),
 # and deleted records that others may name (`gone:`)
 CHANGES = Register("Changes", "change", ("Fields",))
+# by run and record type: what a delta pass found, and who wrote it. `Writers`: [user, how many, last time], …
+DELTAS = Register("Deltas", "delta", ("AtUtc", "Changed", "Deleted", "Staged", "Writers"))
+CUTOVER = Register("Cutover", "cutover", ("Data",), True)  # how far the cutover is
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -127,6 +130,8 @@ REGISTERS = (
     ALIASES,
     PASSES,
     CHANGES,
+    DELTAS,
+    CUTOVER,
 )
 BROKEN_JOB = ("BROKEN_ROW", say("work.broken_job"))
 Billing = Literal["inner", "batch"]

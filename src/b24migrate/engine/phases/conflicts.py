@@ -16,6 +16,7 @@ import msgspec
 from b24migrate.engine.phases.comparison import EMPTY, ExpectedDifferences, is_beyond, is_same, shorten
 from b24migrate.engine.phases.compose import ComposedRecord
 from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.cutover_state import is_live
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -44,8 +45,9 @@ NEVER = Stream.__dataclass_fields__["adopted"].default
 
 
 def conflict_policy(context: RunContext) -> str:
-    """What becomes of a conflict where nobody has decided. The only place that knows the default."""
-    return context.options.conflicts or SOURCE
+    """What becomes of a conflict where nobody has decided. The only place that knows the default: the source wins until
+    the company works on the target."""
+    return context.options.conflicts or (TARGET if is_live(context.store) else SOURCE)
 
 
 def count_conflicts(context: RunContext, stream: Stream) -> int:

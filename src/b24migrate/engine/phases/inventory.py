@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
 from b24migrate.engine.phases.delta import CHILDREN, add_filter, find_parts, find_way, is_delta, note_highest, this_pass
+from b24migrate.engine.phases.found import note_found
 from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
@@ -42,6 +43,7 @@ def close(context: RunContext, job: Job) -> Follow:
         for stream in entity.streams:
             write_inventory(context, entity, stream, int(job.args["pass"]), last=bool(job.args.get("again")))
             note_set_aside(context, entity, stream)
+        note_found(context, entity)
         return [Job(job.scope, job.kind, {**job.args, "after": ""})] if entity.unreadable_by else []
     left = note_unavailable(context, entity, after)
     return [Job(job.scope, job.kind, {**job.args, "after": left})] if left else []

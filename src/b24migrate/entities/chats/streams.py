@@ -35,6 +35,7 @@ from b24migrate.model.streams import (
     Slices,
     SourceRecord,
     Stream,
+    Written,
     texts,
     times,
 )
@@ -162,6 +163,7 @@ chats = Stream(
         Field("parent_message_id", Kind.REF, take=post_of, to="chat_messages", late=True, beyond=True),
     ),
     stamp="date_create",
+    written=(Written("owner", "date_create"),),
     files=avatar,
     exclude=lambda seen: skip_rule(seen.payload),
     unsure=UNKNOWN_KIND,
@@ -214,6 +216,7 @@ chat_messages = Stream(
         Field("reactions", Kind.AS_IS, take=reactions),
     ),
     stamp="date",
+    written=(Written("author_id", "date"),),
     payload_counts=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     files=attached_files,

@@ -59,6 +59,7 @@ from b24migrate.model.streams import (
     SourceRecord,
     Stream,
     Take,
+    Written,
     days,
     flags,
     texts,
@@ -73,6 +74,7 @@ VOLATILE = frozenset(
     | {"isReturnCustomer", "isRepeatedApproach", "isNew"}
 )
 LAST_CHANGE = frozenset({"updatedTime", "updatedBy"})
+WRITTEN = (Written("createdBy", "createdTime"), Written("updatedBy", "updatedTime"))
 UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
 UNSEEN_LINKS, UNSEEN_ROWS = say("delta.unseen.crm_links"), say("delta.unseen.product_rows")
@@ -216,6 +218,7 @@ def item_stream(
         payload_counts=True,
         volatile=VOLATILE,
         last_change=LAST_CHANGE,
+        written=WRITTEN,
         lasting=drop_tokens,
         view=modern_names,
         files=lambda seen: files_of(seen, number),
@@ -345,6 +348,7 @@ crm_spitems = Stream(
     payload_counts=True,
     volatile=VOLATILE,
     last_change=LAST_CHANGE,
+    written=WRITTEN,
     lasting=drop_tokens,
     files=files_of,
     fetch=refetch_smart_items,

@@ -34,6 +34,7 @@ from b24migrate.model.streams import (
     Slices,
     SourceRecord,
     Stream,
+    Written,
     flags,
     texts,
     times,
@@ -270,6 +271,7 @@ feed_posts = Stream(
         Field("IMPORTANT_DATE_END", Kind.TIME, take=important_until, beyond=True),
     ),
     stamp="DATE_PUBLISH",
+    written=(Written("AUTHOR_ID", "DATE_PUBLISH"),),
     payload_counts=True,
     volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"}),
     files=refs_of,
@@ -529,6 +531,7 @@ feed_comments = Stream(
         Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
     ),
     stamp="date",
+    written=(Written(lambda seen: seen.extras.get("of"), "date"),),
     files=files_of_comment,
     title=("text",),
 )

@@ -26,6 +26,7 @@ from b24migrate.model.streams import (
     Stream,
     Take,
     Whole,
+    Written,
     flags,
     texts,
     times,
@@ -171,6 +172,7 @@ groups = Stream(
         Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
     ),
     stamp="DATE_CREATE",
+    written=(Written("OWNER_ID", "DATE_CREATE"),),
     # Any activity in a group moves it (api-reference/sonet-group/sonet-group-get.md).
     volatile=frozenset({"DATE_ACTIVITY"}),
     last_change=frozenset({"DATE_UPDATE", "DATE_ACTIVITY"}),

@@ -27,6 +27,7 @@ from b24migrate.model.streams import (
     SourceRecord,
     Stream,
     Whole,
+    Written,
     times,
 )
 from b24migrate.ports import Answer, Command, Source
@@ -200,6 +201,7 @@ task_comments = Stream(
         Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
     ),
     stamp="date",
+    written=(Written("author_id", "date"),),
     payload_counts=True,
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     lasting=what_counts,

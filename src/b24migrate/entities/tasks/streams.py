@@ -42,6 +42,7 @@ from b24migrate.model.streams import (
     Sweep,
     Take,
     Whole,
+    Written,
     flags,
     texts,
     times,
@@ -278,6 +279,7 @@ tasks = Stream(
     payload_counts=True,
     volatile=VOLATILE,
     last_change=frozenset({"changedDate", "changedBy"}),
+    written=(Written("createdBy", "createdDate"), Written("changedBy", "changedDate")),
     view=camel,
     files=refs_of,
     fetch=fetch_either(
@@ -363,6 +365,7 @@ task_checklists = Stream(
         Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
     ),
     payload_counts=True,
+    written=(Written("TOGGLED_BY", "TOGGLED_DATE"),),
     lasting=drop_changing_names,
     files=files_of_item,
     unseen=(say("delta.unseen.checklists"), UNSEEN_VERSIONS),

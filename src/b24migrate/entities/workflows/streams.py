@@ -37,6 +37,7 @@ from b24migrate.model.streams import (
     SourceRecord,
     Stream,
     Unresolved,
+    Written,
     texts,
     times,
     wholes,
@@ -347,6 +348,8 @@ workflow_templates = Stream(
         tree("CONSTANTS"),
     ),
     stamp="MODIFIED",
+    # USER_ID is who created or changed it (api-reference/bizproc/template/bizproc-workflow-template-list.md).
+    written=(Written("USER_ID", "MODIFIED"),),
     last_change=frozenset({"MODIFIED"}),
     at_last=switched_off,
     forbidden=lambda seen: find_forbidden(seen.payload),

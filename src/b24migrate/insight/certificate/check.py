@@ -148,6 +148,8 @@ class _Check:
         foreseen = sum(tally.foreseen for tally in self._tallies.values())
         if head.foreseen != foreseen:
             raise self._unproven(say("certificate.foreseen", said=head.foreseen, found=foreseen))
+        if noise := form.find_noise(head):
+            raise self._unproven(noise)
         self._number = counted
 
     def _unproven(self, what: str, *, back: int = 0) -> Unproven:

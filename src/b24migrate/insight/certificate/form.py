@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -48,6 +49,19 @@ class Sums(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     deleted: int = 0
 
 
+class QuietProof(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The run of this certificate was a delta run that found nothing, after people and machines had left the source at
+    `freeze`. `as_of` is the time of the source before its first request; what a delta run does not see was last read at
+    `full_pass`."""
+
+    as_of: str
+    freeze: str
+    full_pass: str
+    began: str
+    deltas: int
+    found: int
+
+
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """`foreseen`: how many fields differ as the target had announced; the lines of their ids name them."""
 
@@ -60,6 +74,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     plan: dict[str, Json]
     streams: list[Sums]
     foreseen: int = 0
+    quiet: QuietProof | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"class_": "class"}):
@@ -143,6 +158,26 @@ def find_unclosed(sums: Sums, pages: int) -> str:
     if sums.inventory is not None and sums.inventory.pages != pages:
         return say("certificate.pages", stream=sums.stream, pages=sums.inventory.pages, logged=pages)
     return ""
+
+
+def find_noise(head: Head) -> str:
+    """What contradicts the proof that the source was quiet, in words; nothing where it holds, or none is stated."""
+    quiet = head.quiet
+    if quiet is None:
+        return ""
+    if quiet.found or not head.plan.get("delta"):
+        return say("certificate.not_quiet", found=quiet.found)
+    try:
+        as_of, freeze, full_pass, began, made_at = map(
+            datetime.fromisoformat, (quiet.as_of, quiet.freeze, quiet.full_pass, quiet.began, head.made_at)
+        )
+        counted = {one.stream: datetime.fromisoformat(one.inventory.snapshot) for one in head.streams if one.inventory}
+        if as_of < freeze or as_of < full_pass:
+            return say("certificate.before_freeze", as_of=quiet.as_of, freeze=quiet.freeze)
+        others = [stream for stream, snapshot in counted.items() if not began <= snapshot <= made_at]
+    except (ValueError, TypeError) as error:
+        return say("certificate.odd_line", error=str(error))
+    return say("certificate.other_pass", streams=others) if others else ""
 
 
 def find_lacking(entry: Entry) -> str:

@@ -17,6 +17,8 @@ import msgspec
 from b24migrate import __version__
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.cutover_state import read_cutover
+from b24migrate.engine.phases.found import read_found
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import ENDED, PENDING, AllStates, EntityState
 from b24migrate.insight.certificate import form
@@ -32,6 +34,7 @@ from b24migrate.insight.certificate.form import (
     Inventory,
     Made,
     PageLine,
+    QuietProof,
     Sums,
     Tally,
 )
@@ -53,6 +56,7 @@ DELETED_REASON = "It was deleted at the source and is not on the target."
 LOST_REASON = "The target had announced that it does not keep it, and verify did not find it there."
 NEEDED = ("get", "set", LATE, "verify")
 GO_ON = say("certificate.go_on")
+QUIET = say("cutover.order.not_finished_fix")
 
 
 def make(context: RunContext, out: Path, *, clean: Callable[[str], str] = str) -> Made:
@@ -64,6 +68,8 @@ def make(context: RunContext, out: Path, *, clean: Callable[[str], str] = str) -
             message = say("certificate.run_started")
             raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.after_run"))
         head = _head(context, about, sums, foreseen)
+        if noise := form.find_noise(head):
+            raise Unproven(say("certificate.problem", problem=noise), code="CERTIFICATE_NOT_CLOSED", hint=QUIET)
         chain = form.Chain()
         form.append(fresh, chain, head)
         body.seek(0)
@@ -146,7 +152,17 @@ def _head(context: RunContext, about: CompleteRun, sums: Sequence[Sums], foresee
         msgspec.json.decode(canonical(asdict(run.plan))),
         list(sums),
         foreseen,
+        _quiet(context, run),
     )
+
+
+def _quiet(context: RunContext, run: Run) -> QuietProof | None:
+    """Where the run is the one that proved the source quiet."""
+    quiet = read_cutover(context.store).quiet
+    if quiet is None or quiet.run != run.id:
+        return None
+    found = sum(one.total for one in read_found(context.store, run.id))
+    return QuietProof(quiet.as_of, quiet.freeze, quiet.full_pass, quiet.began, quiet.deltas, found)
 
 
 # ---------------------------------------------------------------- the class of a source ID

@@ -9,9 +9,10 @@ from statistics import median, pstdev
 from threading import Lock
 from typing import NamedTuple
 
+from b24migrate.engine.jobs import SPENT
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.errors import MigrationError
-from b24migrate.model.events import Event, PhaseChanged, Sent
+from b24migrate.model.events import Event, JobDone, PhaseChanged, Sent
 from b24migrate.model.records import digest
 from b24migrate.model.streams import Entity, Kind, Stream
 from b24migrate.ports import Bill, Clock, Store
@@ -233,7 +234,8 @@ def _measured_earlier(context: RunContext, call_s: float) -> dict[str, float]:
 
 
 class PaceRecorder:
-    """Beside a run: adds up what the target took, for forecasts to come. Written when a phase begins or ends."""
+    """Beside a run: adds up what the target took, and how long the jobs of each record type took, for forecasts to
+    come. Written when a phase begins or ends."""
 
     def __init__(self, store: Store, wires: dict[str, str]) -> None:
         """`wires`: entity -> the <entity> of the contract."""
@@ -249,14 +251,18 @@ class PaceRecorder:
             self._add(calls=(wire, 1.0), s=(wire, bill.request_s))
 
     def _add(self, **more: tuple[str, float]) -> None:
+        for what, (wire, count) in more.items():
+            self._count(f"{PREFIX}{what}:{wire}", count)
+
+    def _count(self, name: str, more: float) -> None:
         with self._lock:
-            for what, (wire, count) in more.items():
-                name = f"{PREFIX}{what}:{wire}"
-                self._seen[name] = self._seen.get(name, 0.0) + count
+            self._seen[name] = self._seen.get(name, 0.0) + more
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Sent):
             self._add(records=(self._wires[event.entity], float(event.ok + event.failed)))
+        elif isinstance(event, JobDone):
+            self._count(SPENT + (event.stream or event.scope), event.seconds)
         elif isinstance(event, PhaseChanged):
             with self._lock:
                 seen, self._seen = self._seen, {}

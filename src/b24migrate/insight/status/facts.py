@@ -21,6 +21,8 @@ from b24migrate.engine.plan import Run
 from b24migrate.engine.redirects import find_redirects
 from b24migrate.engine.state import RUNNING, AllStates, EntityState
 from b24migrate.engine.verified import count_differences
+from b24migrate.insight import cutover
+from b24migrate.insight.cutover import CutoverBrief
 from b24migrate.insight.losses import sentences
 from b24migrate.insight.status import history
 from b24migrate.insight.status.history import Moment
@@ -213,6 +215,7 @@ class Facts:
     history: Sequence[Moment]  # of the last minutes
     verify_all: bool
     verify_sample: int
+    cutover: CutoverBrief | None = None
 
     @property
     def run_id(self) -> str:
@@ -260,7 +263,7 @@ class Facts:
 
     @property
     def snapshot(self) -> Snapshot:
-        return Snapshot(self.run_id, {one.name: self._status(one) for one in self.entities}, self.moved)
+        return Snapshot(self.run_id, {one.name: self._status(one) for one in self.entities}, self.moved, self.cutover)
 
     def _status(self, entity: Entity) -> EntityStatus:
         state = self.state(entity)
@@ -326,6 +329,7 @@ class FactReader:
             history=history.recent(store, now) if run else [],
             verify_all=context.options.verify_all,
             verify_sample=context.options.verify_sample,
+            cutover=cutover.brief(context),
         )
 
     def _reported(self, states: AllStates, inventories: Mapping[str, Inventory]) -> dict[str, int]:

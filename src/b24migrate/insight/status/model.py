@@ -10,6 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from b24migrate.engine.state import PhaseState
+from b24migrate.insight.cutover import CutoverBrief
 from b24migrate.messages import plain
 from b24migrate.model.records import Json
 
@@ -152,10 +153,12 @@ class Snapshot:
     run: str
     entities: dict[str, EntityStatus] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)  # portals that redirect, and where to
+    cutover: CutoverBrief | None = None  # once it has begun
 
     def to_json(self) -> dict[str, Json]:
-        moved = {"moved": dict(self.moved)} if self.moved else {}
-        return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}, **moved}
+        more: dict[str, Json] = {"moved": dict(self.moved)} if self.moved else {}
+        more |= {"cutover": self.cutover.to_json()} if self.cutover else {}
+        return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}, **more}
 
 
 @dataclass(frozen=True, slots=True)

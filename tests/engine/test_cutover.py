@@ -1,0 +1,379 @@
+"""The cutover: rehearsal, freeze, proof of silence, certificate as of a time, and late writers after going live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+
+import msgspec
+import pytest
+from tests.engine.migrated import TakeUp, migrated
+from tests.engine.world import SMALL, World
+
+from b24migrate.app import App
+from b24migrate.engine.cutover import Cutover, NotNow, take_back
+from b24migrate.engine.phases.cutover_state import CertificateFile, CutoverState, DeltaCost, Step, read_cutover
+from b24migrate.engine.run import RunResult
+from b24migrate.insight import certificate
+from b24migrate.insight.certificate import form
+from b24migrate.insight.cutover import CutoverView, view
+from b24migrate.insight.forecast.freeze import forecast_freeze
+from b24migrate.model.errors import Halted, Unproven
+from b24migrate.model.events import Noted
+
+Json = Any
+ENTITIES = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "tasks")
+PLAN = replace(SMALL, chats=0, messages=0, companies=3, contacts=3, deals=8, smart_types=0, smart_items=0, tasks=4)
+SETTINGS = {"run": {"entities": list(ENTITIES), "user_coverage": 0.5}, "mapping": {"placeholder_user": "1"}}
+OURS = "Правка в коробке"
+READS = ("custom-fields-get", "get")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("cutover"), PLAN, settings=SETTINGS) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def firm(done: TakeUp, tmp_path: Path) -> World:
+    return done(tmp_path)
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+Dies = Callable[[str], None]
+
+
+@contextmanager
+def opened(made: World, by: str = "anna", dies: Dies = lambda _: None) -> Iterator[tuple[Cutover, App]]:
+    """`dies` is asked before and after everything that a step does."""
+    with made.app() as app:
+
+        def sync() -> RunResult:
+            dies("before sync")
+            ended = app.runner.run(app.chosen(), delta=True, deep=True, tick=made.leap())
+            dies("after sync")
+            return ended
+
+        def certify() -> CertificateFile:
+            dies("before certificate")
+            made_file = certificate.make(app.context, made.folder / "certificate.jsonl")
+            dies("after certificate")
+            return CertificateFile(str(made.folder / "certificate.jsonl"), made_file.root, made_file.lines)
+
+        yield Cutover(app.context, app.chosen(), by, sync, certify), app
+
+
+def rehearse(made: World, **how: Json) -> RunResult:
+    with opened(made, **how) as (cutover, app):
+        return cutover.rehearse(lambda: certificate.make(app.context, made.folder / "thrown-away") and None)
+
+
+def freeze(made: World, **how: Json) -> RunResult:
+    with opened(made, **how) as (cutover, _):
+        return cutover.freeze()
+
+
+def finish(made: World, **how: Json) -> RunResult:
+    with opened(made, **how) as (cutover, _):
+        return cutover.finish()
+
+
+def go_live(made: World, **how: Json) -> CutoverState:
+    with opened(made, **how) as (cutover, _):
+        return cutover.go_live()
+
+
+def seen(made: World) -> CutoverView:
+    with made.app() as app:
+        return view(app.context, app.chosen())
+
+
+def state(made: World) -> CutoverState:
+    with made.app() as app:
+        return read_cutover(app.context.store)
+
+
+def undo(made: World, step: str) -> CutoverState:
+    with made.app() as app:
+        return take_back(app.context, step)
+
+
+def deal(made: World, place: int = 0) -> int:
+    return int(list(made.records("CrmDeals"))[place])
+
+
+def states(made: World) -> dict[str, str]:
+    return {one.name: one.state for one in seen(made).steps}
+
+
+# ---------------------------------------------------------------- the whole way
+
+
+def test_the_whole_way(firm: World) -> None:
+    assert seen(firm).next == "rehearsal"
+    firm.change("crm_deals", id=deal(firm), fields={"title": "Перед репетицией"})
+    assert rehearse(firm).exit_code == 0
+    told = seen(firm)
+    assert (told.next, told.command) == ("freeze", "b24migrate cutover freeze")
+    assert told.forecast is not None
+    assert told.forecast.total_s > 0
+    assert {"crm_deals", "tasks", "users"} <= {one.stream for one in told.forecast.streams}
+    assert next(one.why for one in told.forecast.streams if one.stream == "users")  # why it is read whole
+    assert [delta.changed for delta in told.deltas] == [0, 1]
+
+    firm.change("crm_deals", id=deal(firm), fields={"title": "Перед заморозкой"})
+    assert freeze(firm).exit_code in (0, 5)  # the change may be of the second in which the freeze began
+    assert finish(firm).exit_code == 0
+    told = seen(firm)
+    assert told.quiet is not None
+    assert told.quiet.freeze <= told.quiet.as_of
+    assert told.took_s is not None
+    assert firm.imported("crm_deals")[f"source:crm_deals:{deal(firm)}"]["fields"]["title"] == "Перед заморозкой"
+
+    checked = certificate.check(firm.folder / "certificate.jsonl")
+    assert checked.head.quiet is not None
+    assert (checked.head.quiet.as_of, checked.head.run) == (told.quiet.as_of, told.quiet.run)
+    assert told.certificate is not None
+    assert told.certificate.root == checked.root
+
+    assert go_live(firm, by="boris").is_live
+    told = seen(firm)
+    assert [one.state for one in told.steps] == ["done"] * 5
+    assert [one.by for one in told.steps][1:] == ["anna", "anna", "anna", "boris"]
+    assert (told.next, told.command) == ("live", "b24migrate sync --report-only")
+    assert not any(one.can_undo or one.can_start for one in told.steps[1:])
+
+
+def test_killed_anywhere_and_repeated_it_comes_to_the_same_end(firm: World) -> None:
+    """Each step dies before and after everything it does, and is done again by another process."""
+    firm.change("crm_deals", id=deal(firm), fields={"title": "Один раз"})
+    for step in (rehearse, freeze, finish):
+        for place in ("before sync", "after sync", "before certificate", "after certificate"):
+
+            def dies(where: str, place: str = place) -> None:
+                if where == place:
+                    raise Killed
+
+            try:
+                step(firm, dies=dies)
+            except Killed:
+                assert not (step is finish and state(firm).step("finish").ended)
+        assert step(firm).exit_code in (0, 5)
+    go_live(firm)
+    assert go_live(firm).is_live
+    assert certificate.check(firm.folder / "certificate.jsonl").head.quiet is not None
+    row = firm.imported("crm_deals")[f"source:crm_deals:{deal(firm)}"]
+    assert (row["created_count"], row["updated_count"], row["fields"]["title"]) == (1, 1, "Один раз")
+
+
+def test_two_processes_do_the_same_step_at_once(firm: World) -> None:
+    rehearse(firm)
+    freeze(firm)
+    begin, codes = Barrier(2), list[int]()
+
+    def work() -> None:
+        begin.wait()
+        try:
+            codes.append(finish(firm).exit_code)
+        except Halted as other:  # it came while the other was starting a run
+            codes.append(other.exit_code)
+
+    both = [Thread(target=work) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert 0 in codes
+    assert set(codes) <= {0, 4}
+    assert certificate.check(firm.folder / "certificate.jsonl").head.quiet is not None
+    assert states(firm)["finish"] == "done"
+
+
+# ---------------------------------------------------------------- the order
+
+
+def test_steps_have_an_order(firm: World) -> None:
+    firm.settings["run"]["entities"] = [*ENTITIES, "chats"]
+    with pytest.raises(NotNow, match="No full pass is complete yet for: Chats"):
+        rehearse(firm)
+    firm.settings["run"]["entities"] = list(ENTITIES)
+    for step, why in (
+        (freeze, "not rehearsed"),
+        (finish, "freeze is not complete"),
+        (go_live, "finish is not complete"),
+    ):
+        with pytest.raises(NotNow, match=why) as refused:
+            step(firm)
+        assert (refused.value.exit_code, refused.value.code) == (3, "CUTOVER_ORDER")
+    rehearse(firm)
+    freeze(firm)
+    with pytest.raises(NotNow, match="The freeze started at"):
+        rehearse(firm)
+    assert states(firm) == {
+        "full_pass": "done",
+        "rehearsal": "done",
+        "freeze": "done",
+        "finish": "open",
+        "live": "open",
+    }
+
+
+def test_a_freeze_is_undone_and_begun_again(firm: World) -> None:
+    rehearse(firm)
+    freeze(firm)
+    finish(firm)
+    undone = undo(firm, "freeze")
+    assert (undone.is_frozen, undone.quiet, bool(undone.costs)) == (False, None, True)
+    with pytest.raises(NotNow, match="has not started"):
+        undo(firm, "freeze")
+    freeze(firm)
+
+    def dies(where: str) -> None:
+        if where == "before certificate":
+            undo(firm, "freeze")  # another process, meanwhile
+
+    with pytest.raises(NotNow, match="undone or started again"):
+        finish(firm, dies=dies)
+    assert not state(firm).is_frozen
+
+
+def test_after_live_nothing_is_taken_back(firm: World) -> None:
+    rehearse(firm)
+    freeze(firm)
+    finish(firm)
+    firm.change("crm_deals", id=deal(firm), fields={"title": "Ещё раз"})
+    with firm.app() as app:
+        app.runner.run(app.chosen(), delta=True, tick=firm.leap())
+    with pytest.raises(NotNow, match="not proven quiet any more"):
+        go_live(firm)
+    assert finish(firm).exit_code in (0, 5)
+    go_live(firm)
+    for name in ("rehearsal", "freeze", "finish"):
+        with pytest.raises(NotNow, match="The box has been live since"):
+            undo(firm, name)
+    with pytest.raises(NotNow, match="The box has been live since"):
+        freeze(firm)
+
+
+# ---------------------------------------------------------------- who writes
+
+
+def test_who_writes_after_the_freeze_is_named(firm: World) -> None:
+    rehearse(firm)
+    one, other = deal(firm), deal(firm, 1)
+    task = int(next(iter(firm.records("Tasks"))))
+    early = firm.cloud.portal.company.moments.iso(firm.cloud.portal.clock.now() - 60)
+    firm.change("crm_deals", id=other, fields={"updatedBy": 4, "updatedTime": early})
+
+    def writes(where: str) -> None:
+        if where == "before sync":
+            firm.change("crm_deals", id=one, fields={"title": "Поздно", "updatedBy": 3})
+            firm.change("tasks", id=task, fields={"TITLE": "Тоже поздно", "CHANGED_BY": "3"})
+            firm.change("departments", id=1, fields={"NAME": "Головной"})
+
+    ended = freeze(firm, dies=writes)
+    assert ended.exit_code == 5
+    writers = {(who.stream, who.user): who for who in seen(firm).writers}
+    assert set(writers) == {("crm_deals", "3"), ("tasks", "3")}  # not the early one, nor what has neither name nor time
+    found = writers["crm_deals", "3"]
+    assert (found.records, found.last >= state(firm).step("freeze").portal) == (1, True)
+    assert found.name in ended.message
+
+    with opened(firm) as (cutover, _):
+        names = iter(range(9))
+
+        def sync() -> RunResult:
+            firm.change("departments", id=1, fields={"NAME": f"Головной {next(names)}"})
+            return cutover.sync()
+
+        ended = replace(cutover, sync=sync).finish(most=2)
+    assert ended.exit_code == 5
+    assert (
+        "unknown user" in ended.message
+    )  # a department shows neither; since the last pass it must be after the freeze
+    assert (states(firm)["finish"], state(firm).quiet) == ("under_way", None)
+    assert finish(firm).exit_code == 0
+
+
+def test_late_writers_are_listed_and_the_target_wins(firm: World) -> None:
+    rehearse(firm)
+    freeze(firm)
+    finish(firm)
+    go_live(firm)
+    one = deal(firm)
+    firm.box.portal.imports.edit("crm_deals", firm.records("CrmDeals")[str(one)]["TargetId"], {"title": OURS})
+    firm.change("crm_deals", id=one, fields={"title": "Правка в облаке", "updatedBy": 5})
+    for _ in range(2):  # reported again, not counted twice
+        with firm.app() as app:
+            app.runner.run(app.chosen(), READS, delta=True, tick=firm.leap())
+    (late,) = seen(firm).late_writers
+    assert (late.stream, late.user, late.records) == ("crm_deals", "5", 1)
+    assert seen(firm).deltas[0].report_only
+
+    with firm.app() as app:
+        assert app.runner.run(app.chosen(), delta=True, tick=firm.leap()).exit_code == 0
+    assert firm.imported("crm_deals")[f"source:crm_deals:{one}"]["fields"]["title"] == OURS
+    assert any(isinstance(event, Noted) and "live since" in event.message for event in firm.events)
+    assert [who.user for who in seen(firm).late_writers] == ["5"]
+
+
+# ---------------------------------------------------------------- certificate and forecast
+
+
+def test_a_certificate_that_contradicts_its_proof_does_not_hold(firm: World) -> None:
+    rehearse(firm)
+    freeze(firm)
+    finish(firm)
+    file = firm.folder / "certificate.jsonl"
+    head = certificate.check(file).head
+    assert head.quiet is not None
+    for wrong, why in (
+        ({"found": 1}, "was not quiet"),
+        ({"freeze": "2999-01-01T00:00:00Z"}, "before the freeze"),
+        ({"began": "2999-01-01T00:00:00Z"}, "not from the delta run"),
+        ({"as_of": "yesterday"}, "not a line of a certificate"),
+    ):
+        forged = msgspec.structs.replace(head, quiet=msgspec.structs.replace(head.quiet, **wrong))
+        write_again(file, firm.folder / "forged", forged)
+        with pytest.raises(Unproven, match=why):
+            certificate.check(firm.folder / "forged")
+
+
+def write_again(file: Path, to: Path, head: form.Head) -> None:
+    """With all hashes as they should be."""
+    chain, lines = form.Chain(), file.read_bytes().splitlines()[1:-1]
+    with to.open("wb") as out:
+        form.append(out, chain, head)
+        for line in lines:
+            page = b'"page":' in line
+            form.append(out, chain, msgspec.json.decode(line, type=form.PageLine if page else form.Entry))  # type: ignore[arg-type]
+        form.seal(out, chain)
+
+
+def test_the_forecast_grows_with_the_time_since_the_rehearsal() -> None:
+    """200 changes in ten hours made the first delta run 100 s longer: half a second each."""
+    first = DeltaCost("a", 160.0, 36_000.0, {"deals": 200}, {"deals": 300.0, "users": 40.0})
+    second = DeltaCost("b", 60.0, 160.0, {}, {"deals": 100.0, "users": 40.0}, {"users": "always"}, waited_s=9.0)
+    step = Step("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z")
+    known = CutoverState({"rehearsal": step}, (first, second), certificate_s=5.0)
+
+    def after(hours: float, **others: Json) -> Json:
+        return forecast_freeze(replace(known, **others), now=None, elapsed_s=hours * 3600)  # type: ignore[arg-type]
+
+    at_once = after(0)
+    assert (at_once.total_s, at_once.delta_s, at_once.quiet_s) == (125.0, 60.0, 60.0)
+    later = after(10)
+    assert (later.changes, later.per_hour, later.delta_s, later.total_s) == (200.0, 20.0, 160.0, 225.0)
+    deals, users = later.streams
+    assert (deals.stream, users.why, round(deals.seconds + users.seconds)) == ("deals", "always", 220)
+    cut = after(10, costs=(replace(first, resumed=True), second))
+    assert (cut.total_s, len(cut.basis)) == (125.0, 4)
+    assert forecast_freeze(CutoverState(), now=None) is None  # type: ignore[arg-type]
