@@ -7,7 +7,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,12 +17,12 @@ from typing import NamedTuple
 from tests import azurite
 from tests.chaos import kills, storm
 from tests.chaos.boxes import BOXES, Box
-from tests.chaos.kills import Migration, Tally, run_and_kill
+from tests.chaos.kills import KILLS_PER_PAUSE, Migration, Tally, run_and_kill
 from tests.chaos.oracle import Json, Source, failures, source_of
 from tests.chaos.oracle.files import lost
 from tests.chaos.portals import Portal, portal
 from tests.chaos.proof import Proof, digest
-from tests.chaos.store_reader import AzuritePeek, Peek, SqlitePeek
+from tests.chaos.store_reader import AzuritePeek, Cell, Peek, SqlitePeek
 
 LONGEST = 20_000
 EXISTING = "7"  # the source user whom the box knows already
@@ -156,6 +156,8 @@ def survive(
     ground: str = "sqlite",
     target: str = "sim",
     keep: Path | None = None,
+    kills_per_pause: int = KILLS_PER_PAUSE,
+    aims: Sequence[Cell] = (),
 ) -> Report:
     """Raises TimeoutError or RuntimeError when the migration does not come to its end. `keep`: where what is left of
     one that is not proven goes."""
@@ -168,7 +170,7 @@ def survive(
                    f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
             BOXES[target](Path(place), speed) as box,
         ):  # fmt: skip
-            tally = Tally(kills, random.Random(seed))
+            tally = Tally(kills, random.Random(seed), kills_per_pause, aims)
             report = _survive(seed, (Path(place), under), (cloud, box), tally, started + seconds)
             if keep and report.proof.differences:
                 _left_behind(keep / f"{target}-{seed}", Path(place), box)

@@ -15,7 +15,7 @@ from b24migrate.cli import main
 from b24migrate.engine import worker
 from b24migrate.targets.rest import journal
 
-TIMEOUTS = client.Timeouts(connect_s=1.0, read_s=0.4, probe_s=0.4)
+TIMEOUTS = client.Timeouts(connect_s=10.0, read_s=2.0, probe_s=2.0)  # an answer of a busy machine takes a second
 
 
 class HurriedClock:

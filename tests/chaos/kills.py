@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.chaos.portals import ROOT
@@ -30,7 +30,7 @@ CELLS: tuple[Cell, ...] = (
 )
 FINISHED = (0, 5)
 PAUSED = 3
-PAUSE_EVERY = 4  # blows: the others kill
+KILLS_PER_PAUSE = 3
 SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is struck before whoever sends to it
 LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
@@ -87,13 +87,21 @@ def end(process: subprocess.Popen[bytes]) -> None:
 class Tally:
     """Where it shall be killed and how often it was; how often it ended by itself."""
 
-    def __init__(self, wanted: int, chance: random.Random) -> None:
+    def __init__(
+        self,
+        wanted: int,
+        chance: random.Random,
+        kills_per_pause: int = KILLS_PER_PAUSE,
+        aims: Sequence[Cell] = (),
+    ) -> None:
+        """`aims`: where, instead of everywhere in turn."""
         rounds, rest = divmod(wanted, len(CELLS))
         self.wanted = wanted
+        self.kills_per_pause = kills_per_pause
         self.kills = 0
         self.pauses = 0
         self.box_struck: set[Cell] = set()
-        self.aims = Counter([*CELLS * rounds, *chance.sample(CELLS, rest)])
+        self.aims = Counter(aims or [*CELLS * rounds, *chance.sample(CELLS, rest)])
         self.struck: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
         self.exits: Counter[int] = Counter()
@@ -115,7 +123,7 @@ class Tally:
 
     @property
     def pause_is_due(self) -> bool:
-        return self.kills >= (self.pauses + 1) * (PAUSE_EVERY - 1)
+        return self.kills >= (self.pauses + 1) * self.kills_per_pause
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {count}" for name, count in sorted(self.met.items()))

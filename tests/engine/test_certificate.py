@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -290,14 +290,16 @@ EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", EDITS)
-def test_a_store_that_was_changed_by_another_hand_is_refused_with_the_place(talk: World, what: str) -> None:
+def test_a_store_that_was_changed_by_another_hand_is_refused_with_the_place(talk: World) -> None:
     make(talk)
+    store, kept = talk.folder / "b24migrate.db", (talk.folder / "b24migrate.db").read_bytes()
     group = talk.cloud.portal.company.groups.ids[1]
-    statements, kind, words = EDITS[what]
-    for sql in statements:
-        edit(talk, sql.format(id=group))
-    refused(talk, kind, words.format(id=group))
+    for statements, kind, words in EDITS.values():
+        for sql in statements:
+            edit(talk, sql.format(id=group))
+        refused(talk, kind, words.format(id=group))
+        store.write_bytes(kept)
+    assert make(talk, "again")[0] == make(talk)[0]  # all of that was the edits' doing
 
 
 def test_a_record_that_is_missing_on_the_box_has_none(talk: World) -> None:
@@ -349,7 +351,7 @@ def test_a_verify_that_was_killed_remembers_exactly_what_it_compared(
     verify_all_of(talk)
     whole = equal_to(talk)
     _, lines = make(talk, "undisturbed")
-    for moment, before in product((1, 3, 8), (True, False)):
+    for moment, before in ((1, True), (3, False), (8, True)):
         with pytest.raises(Killed):
             verify_all_of(talk, moment, before=before)
         refused(talk, Halted, "has not finished")

@@ -22,6 +22,8 @@ from b24migrate.model.records import Fate, Finding, Link, SetAside, Settled, Sta
 from b24migrate.ports import UNRESOLVED, RegisterRow
 from b24migrate.report import Request, make_report
 
+BATCH = 500  # records
+LEAST_BYTES = 140  # of one object for each record
 NOW = datetime(2026, 3, 1, 2, 14, tzinfo=UTC)
 
 
@@ -58,25 +60,25 @@ def test_a_store_on_azure_gives_the_same_rows(clean: World, azure_store: str) ->
 
 
 def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("b24migrate.insight.certificate.facts.AT_ONCE", 500)
+    monkeypatch.setattr("b24migrate.insight.certificate.facts.AT_ONCE", BATCH)
     with fresh.app() as app:
         plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
-        fill(app, 0, 1_000)
+        fill(app, 0, BATCH)
         make_here(app, fresh.folder / "warm")
-        fill(app, 1_000, 2_000)
+        fill(app, BATCH, 2 * BATCH)
         little = peak(app, fresh.folder / "little")
-        fill(app, 2_000, 7_000)
+        fill(app, 2 * BATCH, 8 * BATCH)
         much = peak(app, fresh.folder / "much")
-    assert (fresh.folder / "much" / "links.csv").read_bytes().count(b"\n") == 2 * 7_000 + 1
-    assert much < little + 700_000, (little, much)  # one object for each record would be more
+    assert (fresh.folder / "much" / "links.csv").read_bytes().count(b"\n") == 2 * 8 * BATCH + 1
+    assert much < little + 6 * BATCH * LEAST_BYTES, (little, much)
 
 
 def fill(app: App, first: int, last: int) -> None:
     """Failed people, links, files, findings, what was set aside, and places: one of each for every number."""
     store, clock = app.context.store, app.context.clock
     people, groups, files = (app.context.streams[name] for name in ("users", "groups", "files"))
-    for start in range(first, last, 1_000):
-        ids = [str(number) for number in range(start + 1, start + 1_001)]
+    for start in range(first, last, BATCH):
+        ids = [str(number) for number in range(start + 1, start + BATCH + 1)]
         payload = b'{"NAME": "' + b"Name " * 20 + b'", "EMAIL": "a@b.example"}'
         store.stage(people.table, [Staged(one, payload) for one in ids], run="r", pass_no=1)
         failed = [Settled(one, Status.IMPORT_ERR, 3, "VALIDATION", "NAME is too long " * 5) for one in ids]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -14,13 +15,15 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, answering
-from tests.web.dashboard import NOBODY, TOKEN, Desk, configured, dashboard, portals
+from tests.web.dashboard import LEAST, NOBODY, TOKEN, Desk, configured, dashboard, portals
 
+from b24migrate import cli
 from b24migrate.cli import serve as serving
 from b24migrate.web.actions import (
     LAST_WORDS,
@@ -32,6 +35,8 @@ from b24migrate.web.actions import (
     read_action,
     write_action,
 )
+from b24sim.clock import RunningClock
+from b24sim.serve import Running
 
 PATIENCE_S = 90.0
 
@@ -51,77 +56,100 @@ def ended(seen: Any) -> bool:
     return seen["last_action"] is not None and seen["last_action"]["exit_code"] is not None
 
 
+class Hold(RunningClock):
+    """A portal with this clock takes calls and answers none of them as long as `on`: what is under way stays so,
+    however slow the machine is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on: Callable[[], bool] = lambda: False
+
+    def let_go(self) -> None:
+        self.on = lambda: False
+
+    async def sleep(self, seconds: float) -> None:
+        while await asyncio.to_thread(self.on):
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Running, Running, Hold]]:
+    with portals(*LEAST) as (source, target):
+        source.portal.clock, source.portal.latency_s = Hold(), 1.0
+        yield source, target, source.portal.clock
+
+
 @pytest.fixture
-def company(tmp_path: Path) -> Iterator[Desk]:
-    with portals() as (source, target):
-        config = configured(tmp_path, source.webhook(), target.webhook(), ("users", "groups", "chats"))
-        with dashboard(config) as desk:
-            yield desk
-            until(desk, lambda seen: seen["last_action"] is None or ended(seen))
+def company(tmp_path: Path, pair: tuple[Running, Running, Hold]) -> Iterator[tuple[Desk, Hold]]:
+    """Nothing is moved yet; its portals are those of the other tests."""
+    source, target, hold = pair
+    with dashboard(configured(tmp_path, source.webhook(), target.webhook(), ("users", "groups"))) as desk:
+        try:
+            yield desk, hold
+        finally:
+            hold.let_go()
+        until(desk, lambda seen: seen["last_action"] is None or ended(seen))
 
 
-def test_a_run_that_was_started_on_the_page_comes_to_its_end(company: Desk) -> None:
-    reply = company.post("run", {"entities": ["users"]})
-    assert reply.status == 202
-    assert reply.json["message"]
-    under_way = company.look("overview")
-    assert under_way["last_action"]["what"] == "run"
-    assert "start" not in under_way["can"]
-    seen = until(company, ended)
-    assert seen["last_action"]["exit_code"] in (0, 5)
+def test_a_run_is_started_once_paused_and_gone_on_with(company: tuple[Desk, Hold]) -> None:
+    """Clicked many times, on two dashboards; one of them is closed before the run has ended."""
+    desk, hold = company
+    hold.on = lambda: desk.look("overview")["run"] is not None  # what comes before a run is answered
+    wish = {"entities": ["users"], "phases": ["get", "set"], "test_limit": 3}
+    with dashboard(desk.folder / "b24migrate.toml") as other:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda one: one.post("run", wish), (desk, other) * 4))
+        assert sorted(reply.status for reply in found) == [202, *[409] * 7]
+        assert all(reply.json["message"] for reply in found)
+        (child,) = started(desk.folder)
+        assert os.getsid(child) == child  # a Ctrl-C in our terminal is not for it
+        under_way = until(other, lambda seen: "pause" in seen["can"])
+        assert under_way["last_action"]["what"] == "run"
+        assert "start" not in under_way["can"]
+        assert other.post("pause").status == 202
+        assert desk.look("overview")["last_action"] == other.look("overview")["last_action"]
+    hold.let_go()
+    paused = until(desk, ended)
+    assert paused["now"]["verdict"] == "paused"
+    assert paused["last_action"]["code"] == "RUN_PAUSED"
+    assert "resume" in paused["can"]
+    assert desk.post("run").code == "RUN_UNDER_WAY"
+    assert desk.post("resume").status == 202
+    seen = until(desk, ended)
+    assert seen["last_action"]["what"] == "resume"
+    assert seen["last_action"]["exit_code"] == 0
+    assert seen["now"]["verdict"] == "done"
     assert seen["run"]["entities"] == ["users"]
-    assert seen["now"]["verdict"] in ("done", "findings")
-
-
-def test_phases_and_a_test_limit_are_passed_on(company: Desk) -> None:
-    assert company.post("run", {"entities": ["users"], "phases": ["get"], "test_limit": 3}).status == 202
-    seen = until(company, ended)
-    assert seen["run"]["phases"] == ["get"]
+    assert seen["run"]["phases"] == ["get", "set"]
     assert seen["run"]["test_limit"] == 3
+    for_nobody_else(desk.folder)
 
 
-def test_two_clicks_start_one_run(company: Desk) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: company.post("run", {"entities": ["users"]}).status, range(8)))
-    assert sorted(found) == [202, *[409] * 7]
+def for_nobody_else(folder: Path) -> None:
+    """The files of a process."""
+    found = list(folder.glob("*.started.*"))
+    assert len(found) == 3
+    for path in found:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert SOURCE_SECRET.encode() not in path.read_bytes()
 
 
-def test_two_dashboards_start_one_run(company: Desk) -> None:
-    with dashboard(company.folder / "b24migrate.toml") as other:
-        with ThreadPoolExecutor(2) as pool:
-            found = list(pool.map(lambda one: one.post("run", {"entities": ["users"]}).status, (company, other)))
-        assert sorted(found) == [202, 409]
-        assert until(other, ended)["last_action"] == until(company, ended)["last_action"]
-
-
-def test_an_analysis_is_made_from_the_page(company: Desk) -> None:
-    assert company.look("analysis") == {"survey": None, "compared": [], "running": False}
-    assert company.post("analysis").status == 202
-    assert company.look("analysis")["running"] is True
-    assert until(company, ended)["last_action"]["exit_code"] == 0
-    said = company.look("analysis")
+def test_an_analysis_is_made_from_the_page_also_after_one_that_was_killed(company: tuple[Desk, Hold]) -> None:
+    desk, hold = company
+    hold.on = lambda: True
+    assert desk.look("analysis") == {"survey": None, "compared": [], "running": False}
+    assert desk.post("analysis").status == 202
+    (child,) = started(desk.folder)
+    os.kill(child, signal.SIGKILL)
+    assert until(desk, ended)["last_action"]["code"] == "ACTION_VANISHED"
+    assert desk.post("analysis").status == 202
+    assert desk.look("analysis")["running"] is True
+    hold.let_go()
+    assert until(desk, ended)["last_action"]["exit_code"] == 0
+    said = desk.look("analysis")
     assert said["running"] is False
     assert said["survey"]["forecast"]["total_s"] > 0
-    assert company.look("overview")["forecast_s"] > 0
-
-
-def test_a_run_is_paused_and_gone_on_with(tmp_path: Path) -> None:
-    slow = ("--users", "60", "--requests-per-second", "2", "--bucket", "2", "--limits", "on")
-    with portals(*slow) as (source, target):
-        config = configured(tmp_path, source.webhook(), target.webhook(), ("users", "groups"))
-        with dashboard(config) as desk:
-            assert desk.post("run").status == 202
-            until(desk, lambda seen: "pause" in seen["can"])
-            assert desk.post("pause").status == 202
-            paused = until(desk, ended)
-            assert paused["now"]["verdict"] == "paused"
-            assert paused["last_action"]["code"] == "RUN_PAUSED"
-            assert "resume" in paused["can"]
-            assert desk.post("run").code == "RUN_UNDER_WAY"
-            assert desk.post("resume").status == 202
-            seen = until(desk, ended)
-            assert seen["last_action"]["what"] == "resume"
-            assert seen["last_action"]["exit_code"] in (0, 5)
+    assert desk.look("overview")["forecast_s"] > 0
 
 
 def test_what_makes_no_sense_is_refused(desk: Desk) -> None:
@@ -131,10 +159,11 @@ def test_what_makes_no_sense_is_refused(desk: Desk) -> None:
     assert desk.look("overview")["last_action"] is None
 
 
-def test_a_closed_gate_is_shown_with_its_fix(tmp_path: Path) -> None:
+def test_a_closed_gate_is_shown_with_its_fix(tmp_path: Path, pair: tuple[Running, Running, Hold]) -> None:
     """The portals answer, and refuse: what the process says before it has a run stands on the page."""
     wrong = {"error": "NO_AUTH_FOUND", "error_description": "Wrong authorization data"}
-    with answering({}, default=wrong) as target, portals() as (source, _):
+    source, _, _ = pair
+    with answering({}, default=wrong) as target:
         config = configured(tmp_path, source.webhook().replace(SOURCE_SECRET, "wrongsecret99"), target)
         with dashboard(config) as desk:
             assert desk.post("run").status == 202
@@ -154,36 +183,6 @@ def test_a_configuration_that_broke_meanwhile_is_told(desk: Desk) -> None:
     for reply in (desk.get("/api/v1/session"), desk.post("run")):
         assert reply.status == 422
         assert "rum" in reply.json["message"]
-
-
-def test_a_process_that_was_killed_is_missed(company: Desk) -> None:
-    assert company.post("analysis").status == 202
-    (child,) = started(company.folder)
-    os.kill(child, signal.SIGKILL)
-    last = until(company, ended)["last_action"]
-    assert last["code"] == "ACTION_VANISHED"
-    assert company.post("analysis").status == 202
-
-
-def test_what_was_started_outlives_the_page(tmp_path: Path) -> None:
-    with portals() as (source, target):
-        config = configured(tmp_path, source.webhook(), target.webhook(), ("users",))
-        with dashboard(config) as desk:
-            assert desk.post("run").status == 202
-            (child,) = started(tmp_path)
-            assert os.getsid(child) == child  # a Ctrl-C in our terminal is not for it
-        with dashboard(config) as another:
-            assert until(another, ended)["last_action"]["exit_code"] in (0, 5)
-
-
-def test_the_files_of_a_process_are_for_nobody_else(company: Desk) -> None:
-    assert company.post("run", {"entities": ["users"]}).status == 202
-    until(company, ended)
-    found = list(company.folder.glob("*.started.*"))
-    assert len(found) == 3
-    for path in found:
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert SOURCE_SECRET.encode() not in path.read_bytes()
 
 
 def started(folder: Path) -> list[int]:
@@ -268,51 +267,64 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the command
 
 
-def serve(config: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "b24migrate", "--config", str(config), "serve", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@contextmanager
+def process_of(*arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+    """A test that fails in the block does not wait for its end."""
+    command = [sys.executable, "-m", "b24migrate", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **more) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_says_where_it_listens_and_ends_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
-    with serve(configured(tmp_path, *NOBODY), "--port", "0") as process:
+def serve(config: Path, *arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return process_of("--config", str(config), "serve", *arguments, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    ("host", "ending"),
+    [("127.0.0.1", signal.SIGINT), ("0.0.0.0", signal.SIGTERM)],  # noqa: S104
+)
+def test_the_command_says_where_it_listens_and_ends_cleanly(
+    tmp_path: Path, host: str, ending: signal.Signals, printed: set[str]
+) -> None:
+    """The link carries the token, and each start has another."""
+    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--host", host) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(2)]
-        assert lines[0].startswith("The dashboard is at http://127.0.0.1:")
-        assert lines[1].startswith("Open http://127.0.0.1:")
+        assert lines[0].startswith("The dashboard is at http://")
+        assert lines[1].startswith("Open http://")
+        url, link = lines[0].split()[4], lines[1].split()[1]
+        assert url.startswith("http://127.0.0.1:") or host != "127.0.0.1"
+        token = link.removeprefix(f"{url}/login#")
+        assert len(token) >= 32
+        assert token not in printed
+        printed.add(token)
+        known = {"Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(f"{url}/api/v1/session", headers=known)  # noqa: S310 - loopback
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
+            assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{url}/api/v1/session", timeout=120)  # noqa: S310
         process.send_signal(ending)
         _, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "Traceback" not in err
 
 
-def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path, desk: Desk) -> None:
-    with serve(configured(tmp_path, *NOBODY), "--port", str(desk.port)) as process:
-        _, err = process.communicate(timeout=300)
-    assert process.returncode == 2
-    assert f"Port {desk.port}" in err
+@pytest.fixture(scope="module")
+def printed() -> set[str]:
+    """The tokens of the starts before."""
+    return set()
+
+
+def test_a_port_that_is_taken_is_a_sentence(quiet: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    config = str(quiet.folder / "b24migrate.toml")
+    assert cli.execute(["--config", config, "serve", "--port", str(quiet.port)]) == 2
+    err = capsys.readouterr().err
+    assert f"Port {quiet.port}" in err
     assert "--port" in err
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104
-def test_the_link_that_is_printed_carries_the_token_and_each_start_has_another(tmp_path: Path, host: str) -> None:
-    tokens = set()
-    for _ in range(2):
-        with serve(configured(tmp_path, *NOBODY), "--port", "0", "--host", host) as process:
-            assert process.stdout is not None
-            url, link = process.stdout.readline().split()[4], process.stdout.readline().split()[1]
-            token = link.removeprefix(f"{url}/login#")
-            assert len(token) >= 32
-            tokens.add(token)
-            known = {"Authorization": f"Bearer {token}"}
-            request = urllib.request.Request(f"{url}/api/v1/session", headers=known)  # noqa: S310 - loopback
-            with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
-                assert answer.status == 200
-            with pytest.raises(urllib.error.HTTPError, match="401"):
-                urllib.request.urlopen(f"{url}/api/v1/session", timeout=120)  # noqa: S310
-            process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=300)
-    assert len(tokens) == 2
 
 
 def test_a_token_that_is_kept_somewhere_is_not_printed(tmp_path: Path) -> None:
@@ -347,18 +359,18 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(desk: Desk, m
     ("token", "said"),
     [("plainly-written-token-000", "not the token itself"), ("env:NO_SUCH_ONE", "NO_SUCH_ONE"), ("file:gone", "gone")],
 )
-def test_a_token_that_cannot_be_had_is_a_sentence(tmp_path: Path, token: str, said: str) -> None:
-    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--token", token) as process:
-        _, err = process.communicate(timeout=300)
-    assert process.returncode == 2
-    assert said in err
+def test_a_token_that_cannot_be_had_is_a_sentence(
+    quiet: Desk, token: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = str(quiet.folder / "b24migrate.toml")
+    assert cli.execute(["--config", config, "serve", "--port", "0", "--token", token]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_the_demo_can_be_watched(tmp_path: Path) -> None:
-    sizes = ["--users", "10", "--groups", "2", "--chats", "2", "--messages", "20", "--tasks", "2", "--deals", "2"]
-    command = [sys.executable, "-m", "b24migrate", "demo", "--serve", *sizes]
+    sizes = ["--users", "5", "--groups", "1", "--chats", "1", "--messages", "3", "--tasks", "1", "--deals", "1"]
     environ = {**os.environ, "PYTHONUNBUFFERED": "1", "B24MIGRATE_RUN__WORKERS": "nonsense"}
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environ) as process:
+    with process_of("demo", "--serve", *sizes, cwd=tmp_path, env=environ) as process:
         assert process.stdout is not None
         lines = iter(process.stdout)
         link = next(line for line in lines if line.startswith("Watch it at")).split()[-1]
