@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Photograph
 from tests.browser.front_page import LONG_MS, wait_for
@@ -43,22 +42,23 @@ def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Pat
         assert seen.stumbles() == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_is_whole_in_every_language_and_width(
-    browser: Browser, tmp_path: Path, language: str, photograph: Photograph
+    browser: Browser, tmp_path: Path, photograph: Photograph
 ) -> None:
-    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made, locale=language, viewport=DESK) as seen:
+    with desk(tmp_path, more=PEOPLE) as made:
         forgetful(made)
         for accepted in (False, True):
-            seen.go("/fidelity")
-            for kind, size in (("desk", DESK), ("phone", PHONE)):
-                seen.page.set_viewport_size(size)  # type: ignore[arg-type]
-                assert seen.stumbles() == []
-                assert seen.wider_than_the_screen() == 0
-                photograph(seen.page, f"fidelity-{language}-{accepted}-{kind}")
-            assert "[object" not in seen.page.inner_text("main")
-            assert "No telephones." in seen.page.inner_text("main")
-            assert language == "en" or english_left(seen.page) == []
-            if not accepted:
-                seen.page.get_by_role("button", name=words(language)("fidelity.tick")).click()
-                expect(seen.page.locator("#result")).to_contain_text(words(language)("web.fidelity_accepted"))
+            for language in LANGUAGES:
+                with watched(browser, made, locale=language, viewport=DESK) as seen:
+                    seen.go("/fidelity")
+                    for kind, size in (("desk", DESK), ("phone", PHONE)):
+                        seen.page.set_viewport_size(size)  # type: ignore[arg-type]
+                        assert seen.stumbles() == []
+                        assert seen.wider_than_the_screen() == 0
+                        photograph(seen.page, f"fidelity-{language}-{accepted}-{kind}")
+                    assert "[object" not in seen.page.inner_text("main")
+                    assert "No telephones." in seen.page.inner_text("main")
+                    assert language == "en" or english_left(seen.page) == []
+                    if not accepted and language == LANGUAGES[-1]:
+                        seen.page.get_by_role("button", name=words(language)("fidelity.tick")).click()
+                        expect(seen.page.locator("#result")).to_contain_text(words(language)("web.fidelity_accepted"))

@@ -98,6 +98,7 @@ class Tally:
         rounds, rest = divmod(wanted, len(CELLS))
         self.wanted = wanted
         self.kills_per_pause = kills_per_pause
+        self.passes = 0 if aims else PASSES
         self.kills = 0
         self.pauses = 0
         self.box_struck: set[Cell] = set()
@@ -210,7 +211,7 @@ def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
     tally.exits[code] += 1
     if code not in (*FINISHED, 4) and (code != PAUSED or not tally.pauses):
         raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
-    return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > PASSES)
+    return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > tally.passes)
 
 
 def _watch(company: Company, migration: Migration, tally: Tally, chance: random.Random, deadline: float) -> Cell | None:

@@ -34,7 +34,22 @@ webhook = "{target}"
 entities = {entities}
 """
 LEAST = (
-    *("--users", "6", "--groups", "1", "--chats", "1", "--messages", "4", "--files", "1", "--tasks", "2", "--deals", "2"),
+    *(
+        "--users",
+        "6",
+        "--groups",
+        "1",
+        "--chats",
+        "1",
+        "--messages",
+        "4",
+        "--files",
+        "1",
+        "--tasks",
+        "2",
+        "--deals",
+        "2",
+    ),
     *("--contacts", "2", "--companies", "2", "--smart-types", "1", "--smart-items", "1", "--posts", "2"),
     *("--templates", "1"),
 )

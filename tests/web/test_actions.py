@@ -67,7 +67,7 @@ class Hold(RunningClock):
     def let_go(self) -> None:
         self.on = lambda: False
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, _: float) -> None:
         while await asyncio.to_thread(self.on):
             await asyncio.sleep(0.05)
 
