@@ -28,9 +28,9 @@ def codes() -> dict[str, str]:
     found: dict[str, str] = {}
     for path, tree in trees.items():
         known = names | dict(_constants(tree))  # two modules may have a constant of one name
+        calls_only = _describes(path)  # entities say in pairs what a reference leads to, and give no codes
         for node in ast.walk(tree):
-            # entities say in pairs what a reference leads to, and give no codes
-            for one in _given(node) if isinstance(node, ast.Call) or not _describes(path) else ():
+            for one in _given(node) if isinstance(node, ast.Call) or not calls_only else ():
                 for code in _texts(one, known):
                     found.setdefault(code, f"{path.relative_to(ROOT)}:{one.lineno}")
     return found
@@ -68,8 +68,9 @@ def _sentence(node: ast.expr) -> bool:
     """A message, or a text with words in it."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id == "say"
-    text = ast.unparse(node) if isinstance(node, ast.JoinedStr | ast.Constant) else ""
-    return text[:1] in ("'", '"', "f") and " " in text
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and " " in node.value
+    return isinstance(node, ast.JoinedStr) and " " in ast.unparse(node)
 
 
 def _texts(node: ast.expr, names: dict[str, str]) -> Iterator[str]:

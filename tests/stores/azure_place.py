@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from tests import azurite
+from tests.stores.azure_reuse import empty_store, give_back
 from tests.stores.lossy import Life, Line, lossy
 from tests.stores.shelf import (
     EVERYTHING,
@@ -35,10 +36,12 @@ class Place(NamedTuple):
     line: Line
     life: Life
     opened: ExitStack
+    accounts: list[Account]
 
     def store(self) -> AzureStore:
         """As another process would open it."""
         account = Account(Address.of(self.url), self.environ)
+        self.accounts.append(account)
         prepare(account, NAMES)
         store = AzureStore(account, TABLES, Time())
         self.opened.callback(store.close)
@@ -53,11 +56,13 @@ class Place(NamedTuple):
 
 @contextmanager
 def a_place() -> Iterator[Place]:
-    url, ports, life = azurite.url(), azurite.start(), Life()
+    url, ports, life = empty_store(), azurite.start(), Life()
+    accounts: list[Account] = []
     with ExitStack() as stack:
+        stack.callback(give_back, url, accounts)
         line, port = stack.enter_context(lossy(ports["Table"], life))
         opened = stack.enter_context(ExitStack())
-        yield Place(url, {**os.environ, "AZURITE_TABLE_PORT": str(port)}, line, life, opened)
+        yield Place(url, {**os.environ, "AZURITE_TABLE_PORT": str(port)}, line, life, opened, accounts)
         life.left = None
 
 

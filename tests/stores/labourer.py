@@ -1,4 +1,5 @@
-"""A process that works on a store until the queue is empty: `python -m tests.stores.labourer URL NAME`.
+"""A process that works on a store until the queue is empty: `python -m tests.stores.labourer URL NAME`. It opens the
+store, says so, and begins anew with each line on stdin, until there are no more.
 
 Each job stages a page (half of it shared with the next job's), adds to a counter, raises a number in a register by
 compare-and-swap, and finishes. A line on stdout follows each addition, so that whoever started it can do the sums.
@@ -15,9 +16,10 @@ from tests.stores.shelf import GROUPS, TABLES
 
 from b24migrate.model.records import Job, Settled, Staged, Status
 from b24migrate.ports import RUNS, RegisterRow, Store
-from b24migrate.stores import open_store
+from b24migrate.stores import Opened, open_store
 
 SCOPE, PAGE = "groups-get", 40
+OPEN, REST = "open", "rest"
 
 
 class SystemTime:
@@ -42,9 +44,9 @@ def raise_number(store: Store) -> None:
             return
 
 
-def labour(url: str, name: str) -> None:
+def labour(opened: Opened, name: str) -> None:
     clock = SystemTime()
-    store, queue, files = open_store(url, TABLES, clock)
+    store, queue, files = opened
     while lease := queue.claim(f"{name}:{os.getpid()}:0", now=clock.now(), lease_s=3600):
         number = int(lease.job.args["n"])
         records = page(number)
@@ -57,8 +59,16 @@ def labour(url: str, name: str) -> None:
         print(number, flush=True)
         follow = [Job(SCOPE, "read", {"n": number + 1})] if number % 2 == 0 else []
         queue.finish(lease, follow)
-    store.close()
+
+
+def main(url: str, name: str) -> None:
+    opened = open_store(url, TABLES, SystemTime())
+    print(OPEN, flush=True)
+    for _ in sys.stdin:
+        labour(opened, name)
+        print(REST, flush=True)
+    opened.store.close()
 
 
 if __name__ == "__main__":
-    labour(*sys.argv[1:])
+    main(*sys.argv[1:])

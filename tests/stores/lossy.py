@@ -64,6 +64,14 @@ def lossy(port: int, life: Life) -> Iterator[tuple[Line, int]]:
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
+        def setup(self) -> None:
+            super().setup()
+            self.far = http.client.HTTPConnection("127.0.0.1", line.port, timeout=120)
+
+        def finish(self) -> None:
+            self.far.close()
+            super().finish()
+
         def forward(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if not line.life.allows(self.command):
@@ -71,11 +79,9 @@ def lossy(port: int, life: Life) -> Iterator[tuple[Line, int]]:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
-            far = http.client.HTTPConnection("127.0.0.1", line.port, timeout=120)
-            far.request(self.command, self.path, body, dict(self.headers))
-            answer = far.getresponse()
+            self.far.request(self.command, self.path, body, dict(self.headers))
+            answer = self.far.getresponse()
             content = answer.read()
-            far.close()
             if not line.passes(self.command):
                 self.close_connection = True
                 return

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests import azurite
+from tests.stores.azure_reuse import empty_store, give_back
 
 from b24migrate.model.records import Link, Settled, Span, Staged, Staging, Status, Table, digest
 from b24migrate.ports import Clock, Store
 from b24migrate.stores import Opened, open_store
+from b24migrate.stores.azure import AzureStore
 
 GROUPS = Table("Groups", "groups")
 MESSAGES = Table("ChatMessages", "chat_messages")
@@ -24,8 +25,17 @@ Open = Callable[[Path, Clock], Opened]
 BACKENDS: Mapping[str, Open] = {
     "sqlite-memory": lambda _, clock: open_store("sqlite://:memory:", TABLES, clock),
     "sqlite-file": lambda folder, clock: open_store("sqlite:///store.db", TABLES, clock, base=folder),
-    "azure": lambda _, clock: open_store(azurite.url(), TABLES, clock),
+    "azure": lambda _, clock: _open_azure(clock),
 }
+
+
+def _open_azure(clock: Clock) -> Opened:
+    """Emptied when it is closed."""
+    url = empty_store()
+    opened = open_store(url, TABLES, clock)
+    assert isinstance(opened.store, AzureStore)
+    opened.store.account.closing.callback(give_back, url, [opened.store.account])
+    return opened
 
 
 class Time:

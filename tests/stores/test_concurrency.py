@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from tests import azurite
-from tests.stores.labourer import PAGE, SCOPE, labour, raise_number
+from tests.stores.labourer import OPEN, PAGE, REST, SCOPE, labour, raise_number
 from tests.stores.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time, row
 
 from b24migrate.model.records import Job, Staged, Status
@@ -36,8 +37,8 @@ class Place(NamedTuple):
 @pytest.fixture(params=["sqlite", "azure"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "azure":
-        return Place(azurite.url(), 40)
-    return Place(f"sqlite:///{tmp_path}/store.db", 120)
+        return Place(azurite.url(), 20)
+    return Place(f"sqlite:///{tmp_path}/store.db", 60)
 
 
 def test_threads_lose_no_update(store: Store, many: int) -> None:
@@ -90,8 +91,8 @@ def started(url: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
             cwd=ROOT,
             env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **ports},
             text=True,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
         )
         for one in range(count)
     ]
@@ -103,20 +104,34 @@ def started(url: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
             process.communicate()
 
 
-def seeded(place: Place) -> Opened:
-    opened = open_store(place.url, TABLES, Time())
-    opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(0, place.jobs, 2)])
-    return opened
+def begin(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    print(file=process.stdin, flush=True)
 
 
-def check_nothing_lost_or_doubled(opened: Opened, place: Place) -> None:
+def said(process: subprocess.Popen[str], end: str) -> int:
+    """How many jobs it did, until it said so or died. Its errors are seen with the failed test."""
+    assert process.stdout is not None
+    lines = []
+    while (line := process.stdout.readline().strip()) not in (end, ""):
+        lines.append(line)
+    assert line == end or process.wait() == -signal.SIGKILL
+    return len(lines)
+
+
+def put(opened: Opened, first: int, count: int) -> None:
+    """Every other job is put by the one before it."""
+    opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(first, first + count, 2)])
+
+
+def check_nothing_lost_or_doubled(opened: Opened, jobs: int) -> None:
     store = opened.store
-    records = (place.jobs + 1) * PAGE // 2
-    expected = {Status.NEW: records - place.jobs, Status.IMPORT_OK: place.jobs}
+    records = (jobs + 1) * PAGE // 2
+    expected = {Status.NEW: records - jobs, Status.IMPORT_OK: jobs}
     assert opened.queue.open(SCOPE) == 0
     assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | expected
     assert store.counters("seen:") == {"seen:Groups:1": records}
-    assert all(opened.files.size(f"disk:{number}") for number in range(place.jobs))
+    assert all(opened.files.size(f"disk:{number}") for number in range(jobs))
     found = store.records(GROUPS, EVERYTHING, 2 * records)
     assert Counter(one.status for one in found) == expected
     assert len({one.row_key for one in found}) == records
@@ -133,47 +148,46 @@ def number_of(store: Store) -> int:
     return int(row.values["ExitCode"]) if row else 0
 
 
-def test_processes_share_a_store(place: Place) -> None:
-    opened = seeded(place)
-    with closing(opened.store), started(place.url, 4) as processes:
-        told = [process.communicate(timeout=300) for process in processes]
-        assert [process.returncode for process in processes] == [0] * 4, told
-        # A labourer leaves when it finds nothing to claim; what followed later is left to us.
-        labour(place.url, "host")
-        assert opened.store.counters("work") == {"work": place.jobs}
-        assert number_of(opened.store) == place.jobs
-        check_nothing_lost_or_doubled(opened, place)
-    check_soundness(place)
-
-
-def test_a_killed_process_loses_and_doubles_nothing(place: Place) -> None:
-    opened = seeded(place)
-    with closing(opened.store), started(place.url, 4) as processes:
-        victim, *others = processes
-        assert victim.stdout is not None
-        for _ in range(5):
-            assert victim.stdout.readline()
-        victim.kill()
-        left = victim.stdout.read()  # `communicate` would not see what was buffered with the lines
-        victim.wait()
-        said = 5 + len(left.split())
-        for process in others:
-            out, err = process.communicate(timeout=300)
-            assert process.returncode == 0, err
-            said += len(out.split())
-        assert opened.queue.release(f"host0:{victim.pid}:", alive=lambda _: False) <= 1
-        before = opened.store.counters("work").get("work", 0)
-        assert before - said in (0, 1)  # it may have died between adding and saying so
-        assert number_of(opened.store) - said in (0, 1)
-        labour(place.url, "host")
-        check_nothing_lost_or_doubled(opened, place)
-    check_soundness(place)
-
-
-def test_processes_may_open_a_new_store_at_once(place: Place) -> None:
+def test_processes_open_a_new_store_at_once_share_it_and_lose_nothing_when_one_is_killed(place: Place) -> None:
     with started(place.url, 4) as processes:
-        told = [process.communicate(timeout=300) for process in processes]
-        assert [process.returncode for process in processes] == [0] * 4, told
+        assert [said(process, OPEN) for process in processes] == [0] * 4
+        opened = open_store(place.url, TABLES, Time())
+        with closing(opened.store):
+            share_jobs(opened, place.jobs, processes)
+            kill_one(opened, place.jobs, processes)
+    check_soundness(place)
+
+
+def share_jobs(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]) -> None:
+    put(opened, 0, jobs)
+    for process in processes:
+        begin(process)
+    done = sum(said(process, REST) for process in processes)
+    # A labourer rests when it finds nothing to claim; what followed later is left to us.
+    labour(opened, "host")
+    assert done <= jobs
+    assert opened.store.counters("work") == {"work": jobs}
+    assert number_of(opened.store) == jobs
+    check_nothing_lost_or_doubled(opened, jobs)
+
+
+def kill_one(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]) -> None:
+    put(opened, jobs, jobs)
+    victim, *others = processes
+    begin(victim)
+    assert victim.stdout is not None
+    for _ in range(3):
+        assert victim.stdout.readline().strip().isdigit()
+    for process in others:
+        begin(process)
+    victim.kill()
+    done = 3 + said(victim, "") + sum(said(process, REST) for process in others)
+    assert opened.queue.release(f"host0:{victim.pid}:", alive=lambda _: False) <= 1
+    before = opened.store.counters("work")["work"] - jobs
+    assert before - done in (0, 1)  # it may have died between adding and saying so
+    assert number_of(opened.store) - jobs - done in (0, 1)
+    labour(opened, "host")
+    check_nothing_lost_or_doubled(opened, 2 * jobs)
 
 
 def test_readers_are_not_kept_waiting_by_a_writer(tmp_path: Path) -> None:

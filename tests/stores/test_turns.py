@@ -122,18 +122,18 @@ def test_where_nothing_is_pending_the_file_is_over_at_once(store: Store) -> None
 
 
 def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "STRETCH", 8_000)
+    monkeypatch.setattr(order, "STRETCH", 2_000)
     store = BACKENDS["sqlite-file"](tmp_path, Time()).store
     luck = random.Random(1)
-    for at in range(1, 80_000, 8_000):
-        hours = luck.choices(range(10, 24), k=8_000)
+    for at in range(1, 20_000, 2_000):
+        hours = luck.choices(range(10, 24), k=2_000)
         stage(store, *(row(at + place, source_utc=HOUR.format(hour)) for place, hour in enumerate(hours)))
     context = context_on(store)
     tracemalloc.start()
     job = sorted_out(context)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4 * 2**20  # 80,000 keys with their times are some 20 MiB
+    assert peak < 2 * 2**20  # 20,000 keys with their times are some 5 MiB
     assert len(job.args["at"]) == 11
     expected = sorted(store.moments(GROUPS, EVERYTHING, 300_000), key=lambda one: (one[1], int(one[0])))
     assert walked(context, job, 5_000) == [row_key for row_key, _ in expected]
