@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.cli.command import SLOW, Scene, box, cloud, hurry
+from tests.cli.command import SLOW, TARGET_SECRET, Scene, box, cloud, hurry
+from tests.engine.migrated import Listening
 
+from b24migrate import app, cli
+from b24migrate.clock import FastClock
+from b24sim import Portal
+from b24sim.app import App
 from b24sim.faults import Faults
-from b24sim.serve import Running
+from b24sim.options import parser, portal_from
+from b24sim.serve import Running, serve
 
 STREAMS = ("departments", "users", "groups", "group_members", "chats", "chat_messages")
 
@@ -36,12 +45,37 @@ class Migrated(NamedTuple):
         return str(group["key"]).rpartition(":")[2]
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Scene], Migrated]]:
+    """One migration; each test gets its folder and a box with the same content."""
+    there = App(box_portal())
+    there.portal.imports = heard = Listening(now=there.portal.clock.now)
+    with cloud() as source, serve(there.portal, app=lambda _: there) as target, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "SystemClock", lambda: FastClock(20))
+        first = Scene(tmp_path_factory.mktemp("once"), source=source.webhook(), target=target.webhook())
+        first.write()
+        assert cli.execute(["--config", str(first.config), "run"]) == 0
+        told = tuple(heard.told)
+
+        def taken_up(scene: Scene) -> Migrated:
+            shutil.copytree(first.folder, scene.folder, dirs_exist_ok=True)
+            scene.source, scene.target = first.source, first.target
+            there.portal = box_portal()
+            there.portal.company.settle(target.url)
+            for method, body in told:
+                there.portal.imports.handle(method, json.loads(body))
+            return Migrated(scene, replace(target, portal=there.portal))
+
+        yield taken_up
+
+
 @pytest.fixture
-def moved(scene: Scene) -> Iterator[Migrated]:
-    with cloud() as source, box() as target:
-        scene.source, scene.target = source.webhook(), target.webhook()
-        assert scene.run("run").code == 0
-        yield Migrated(scene, target)
+def moved(scene: Scene, once: Callable[[Scene], Migrated]) -> Migrated:
+    return once(scene)
+
+
+def box_portal() -> Portal:
+    return portal_from(parser().parse_args(["--role", "box", "--secret", TARGET_SECRET]))
 
 
 def test_a_rehearsal_says_what_would_be_deleted_and_changes_nothing(moved: Migrated) -> None:

@@ -12,7 +12,7 @@ from tests.functions.azurite_queues import on_azure
 from tests.functions.host import Host
 from tests.functions.test_messages import first_message, jobs, letters
 from tests.functions.test_migration import assert_moved, assert_once
-from tests.functions.test_migration_azure import FEW, TEAM
+from tests.functions.test_migration_azure import FEW, PEOPLE
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan
@@ -166,9 +166,9 @@ def few(tmp_path: Path) -> Iterator[World]:
 @pytest.mark.slow
 def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_store: str) -> None:
     with on_azure(few, azure_store) as host:
-        run = host.ask("start", {"entities": TEAM})[1]["run"]
+        run = host.ask("start", {"entities": PEOPLE})[1]["run"]
         for _ in range(3):
-            work_a_little(host, 3)
+            work_a_little(host, 1)
             assert host.ask("pause")[0] == 200
             while letters := host.mailbox.receive():
                 for letter in letters:
@@ -179,10 +179,10 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
             few.clock.sleep(60)
             assert host.ask("resume") == (202, {"run": run, **_plan(host)})
             assert host.mailbox.work.peek_messages()  # type: ignore[attr-defined]
-        assert_moved(host.run(), TEAM)
+        assert_moved(host.run(), PEOPLE)
         assert not host.bugs
         assert not host.mailbox.poisoned()
-    assert_once(few, TEAM)
+    assert_once(few, PEOPLE)
 
 
 def _plan(host: Host) -> dict[str, list[str]]:

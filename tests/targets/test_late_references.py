@@ -30,7 +30,7 @@ def there(move: Move, end: str) -> dict[str, Any]:
 
 
 def test_a_comment_of_the_feed_goes_when_the_task_is_there_that_it_names(tmp_path: Path) -> None:
-    with moving(tmp_path, *TASKS_AND_FEED, posts=6) as move:
+    with moving(tmp_path, *TASKS_AND_FEED, posts=6, tasks=3) as move:
         task = next(iter(move.world.cloud.portal.company.tasks.table))
         comment = own_comment(move, text=f"see /company/personal/user/1/tasks/task/view/{task}/")
         assert move.run().exit_code == 0
@@ -40,7 +40,7 @@ def test_a_comment_of_the_feed_goes_when_the_task_is_there_that_it_names(tmp_pat
 
 
 def test_verify_tells_of_a_comment_that_came_before_what_it_names(tmp_path: Path) -> None:
-    with moving(tmp_path, *TASKS_AND_FEED, posts=6) as move:
+    with moving(tmp_path, *TASKS_AND_FEED, posts=6, tasks=3) as move:
         task = next(iter(move.world.cloud.portal.company.tasks.table))
         comment = own_comment(move, text=f"see /company/personal/user/1/tasks/task/view/{task}/")
         assert move.run("users", "groups", "feed").exit_code == 0

@@ -48,7 +48,7 @@ def kept(move: Move, number: str | None) -> dict[str, Any]:
 
 
 def test_everything_of_the_crm_arrives_as_foretold(tmp_path: Path) -> None:
-    with moving(tmp_path, "users", *CRM, box=older()) as move:
+    with moving(tmp_path, "users", *CRM, box=older(), companies=4, contacts=5, deals=9, smart_items=4) as move:
         assert move.run().exit_code == 0
         assert_as_foretold(move)
         assert asked(move, "crm.item.fields") <= 2 * len(CRM)

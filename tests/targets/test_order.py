@@ -83,12 +83,13 @@ def assert_as_foretold(move: Move) -> None:
 
 
 def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_path: Path) -> None:
-    with moving(tmp_path, *ENTITIES, deals=48, contacts=44, companies=24, smart_items=22) as move:
+    with moving(tmp_path, *ENTITIES, deals=24, contacts=22, companies=12, smart_items=11) as move:
         shuffle(move)
         move.world.settings["run"] |= {"workers": 8}
+        move.world.settings["entities"] = {name: {"batch": 10} for name in ENTITIES if name.startswith("crm_")}
         move.lose(3, "crm.item.batchImport")
         assert move.run().exit_code == 0
-        assert len(moved(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
+        assert len(moved(move)) == 24 - 1 + 22 + 12 + 2 * 11  # one deal is the template of recurring ones
         assert others(move) == {}
         assert_as_foretold(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")
@@ -221,7 +222,9 @@ def test_what_comes_in_a_later_pass_keeps_its_time_if_it_is_new_enough(tmp_path:
 
 
 def test_a_deal_that_went_to_another_stage_since_is_no_finding(tmp_path: Path) -> None:
-    with moving(tmp_path, "users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals") as move:
+    with moving(
+        tmp_path, "users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", companies=3, contacts=3
+    ) as move:
         shuffle(move, 2)
         assert move.run().exit_code == 0
         deals = move.world.cloud.portal.company.crm.items[2]
@@ -249,7 +252,7 @@ def test_the_time_that_they_go_by_is_the_one_that_is_staged() -> None:
 def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Path) -> None:
     """An item of the first smart process names one of the second that was made after the reading: were it sent at once,
     all others of its kind would be too old."""
-    with moving(tmp_path, *ENTITIES, smart_items=12) as move:
+    with moving(tmp_path, *ENTITIES, smart_items=8, deals=4, contacts=4, companies=4) as move:
         shuffle(move)
         smart = sorted(set(move.world.cloud.portal.company.crm.items) - STREAMS.keys())
         first, second = (move.world.cloud.portal.company.crm.items[number] for number in smart[:2])
@@ -270,7 +273,7 @@ def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Pat
 
 def test_what_one_record_names_in_vain_keeps_nothing_else_from_it(tmp_path: Path) -> None:
     """Nobody stands in for people who are gone, so that some records fail, and others that name them went before."""
-    with moving(tmp_path, *ENTITIES, deals=20, smart_items=12) as move:
+    with moving(tmp_path, *ENTITIES, deals=12, smart_items=12, contacts=4, companies=4) as move:
         move.world.settings["mapping"] = {}
         assert move.run().exit_code == 5
         assert "IMPORT_ERR" in move.statuses()["crm_spitems"]

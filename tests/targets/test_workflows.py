@@ -72,9 +72,17 @@ def taken_back(move: Move) -> undo.Tally:
         return taking.tallies["workflow_templates"]
 
 
-def test_templates_arrive_as_foretold_and_start_by_themselves_only_when_everything_is_there(tmp_path: Path) -> None:
+def test_templates_arrive_once_as_foretold_over_a_bad_line_and_start_only_when_everything_is_there(
+    tmp_path: Path,
+) -> None:
+    """Answers are lost, and tokens expire."""
     with applying(tmp_path) as move:
         starts: list[set[str]] = []
+        move.world.strike_box(
+            {"method": ADD, "kind": "lost", "every": 3},
+            {"method": UPDATE, "kind": "lost", "every": 4},
+            {"method": ADD, "kind": "error", "code": "expired_token", "status": 401, "every": 7},
+        )
         with move.app() as app:
             finalize = app.context.target.finalize
 
@@ -95,18 +103,6 @@ def test_templates_arrive_as_foretold_and_start_by_themselves_only_when_everythi
         }
         assert {row["NAME"]: row["AUTO_EXECUTE"] for row in rows(move)} == wanted
         assert len(rows(move)) == 15  # one of sixteen is a robot's, which no method shows
-        assert move.twice() == []
-        as_foretold(move)
-
-
-def test_lost_answers_and_expired_tokens_bring_nothing_twice(tmp_path: Path) -> None:
-    with applying(tmp_path) as move:
-        move.world.strike_box(
-            {"method": ADD, "kind": "lost", "every": 3},
-            {"method": UPDATE, "kind": "lost", "every": 4},
-            {"method": ADD, "kind": "error", "code": "expired_token", "status": 401, "every": 7},
-        )
-        assert move.run().exit_code == 0
         assert move.world.box.portal.stats.faults["lost"] > 5
         assert application(move).refreshes > 0
         assert move.twice() == []

@@ -24,7 +24,7 @@ from b24migrate.private_files import make_folder
 
 FINDINGS = 5
 SPEAKERS = "1,2,3"  # whose chats can be read
-START_S = 30.0
+START_S = 120.0  # a busy machine takes its time
 STOP_S = 5.0
 MARK = "b24migrate.toml"
 # The plan of a large company: the demo should show the program, not the waiting.

@@ -90,8 +90,8 @@ def test_jobs_are_done_once_and_records_counted_once() -> None:
         ):
             opened = open_store(url, TABLES, Time())
             opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(0, 8, 2)])
+            labour(opened, "host")
             opened.store.close()
-            labour(url, "host")
         assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {Status.NEW: 9 * PAGE // 2 - 8, Status.IMPORT_OK: 8}
         assert store.counters() == {"seen:Groups:1": 9 * PAGE // 2, "work": 8}
         row = store.read(RUNS, "number")
