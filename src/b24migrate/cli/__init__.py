@@ -32,6 +32,25 @@ Hear = Callable[[MigrationError, Callable[[str], str]], None]
 def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
     """Never raises: an error becomes a sentence on stderr and an exit code. `hear` gets the error and the function that
     removes secrets."""
+    session = Session()
+    terminal.suggest(terminal.of_locale())
+    try:
+        return exit_codes.of_exit(_parse(arguments, session))
+    except SystemExit as leaving:
+        return exit_codes.of_exit(leaving.code)
+    except KeyboardInterrupt:
+        return exit_codes.stopped()
+    except MigrationError as error:
+        hear(error, session.redact)
+        return exit_codes.refused(error, session.redact)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
+        return exit_codes.broken(bug, session.redact)
+    finally:
+        terminal.forget()
+
+
+def _parse(arguments: list[str], session: Session) -> object:
+    """Parses and calls; the exit code. The imports take a while, and may be interrupted like the command itself."""
     from typer import Abort
     from typer._click.exceptions import ClickException
     from typer.main import get_command
@@ -41,25 +60,13 @@ def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
     from b24migrate.cli.help import describe, suggest_language
 
     completion.prepare()
-    session = Session()
-    terminal.suggest(terminal.of_locale())
+    suggest_language(arguments)
+    command = get_command(app)
+    describe(command)
     try:
-        suggest_language(arguments)
-        command = get_command(app)
-        describe(command)
-        code = command.main(arguments, prog_name="b24migrate", obj=session, standalone_mode=False)
-        return exit_codes.of_exit(code)
-    except SystemExit as leaving:
-        return exit_codes.of_exit(leaving.code)
+        return command.main(arguments, prog_name="b24migrate", obj=session, standalone_mode=False)
     except ClickException as error:
         suggest_language(arguments, configured=True)
         return usage.report(error)
-    except (KeyboardInterrupt, Abort):
-        return exit_codes.stopped()
-    except MigrationError as error:
-        hear(error, session.redact)
-        return exit_codes.refused(error, session.redact)
-    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
-        return exit_codes.broken(bug, session.redact)
-    finally:
-        terminal.forget()
+    except Abort:
+        raise KeyboardInterrupt from None
