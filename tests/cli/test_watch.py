@@ -148,14 +148,14 @@ def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: s
     plan.end(app.context.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
     look = Look.by(StatusReader(app.context))
     assert look.over
-    assert wanted in Sentences.of(look.seen, str).verdict
+    assert wanted in Sentences.of(look.overview, str).verdict
 
 
 def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
     run = plan.current(app.context.store)
     assert run is not None
     plan.end(app.context.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
-    said = Sentences.of(Look.by(StatusReader(app.context)).seen, lambda text: text.replace("s3cret", "***"))
+    said = Sentences.of(Look.by(StatusReader(app.context)).overview, lambda text: text.replace("s3cret", "***"))
     assert "***" in said.verdict
     assert "s3cret" not in said.verdict
     assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress

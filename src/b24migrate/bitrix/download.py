@@ -98,7 +98,7 @@ class Whole:
 class Downloads:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
-        self._told: set[str] = set()  # hosts that the portal redirects to, each told once
+        self._announced: set[str] = set()  # hosts that the portal redirects to, each told once
 
     def fetch(self, url: str, out: BinaryIO, *, limit: int) -> DownloadResult:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
@@ -178,8 +178,8 @@ class Downloads:
         secret = self._portal.redactor.redact(parts.geturl()) != parts.geturl()
         if before is None or secret:
             return _foreign_host_error(host)
-        if host not in self._told:
-            self._told.add(host)
+        if host not in self._announced:
+            self._announced.add(host)
             self._portal.note("info", say("file.redirected", portal=self._portal.name, host=host))
         return None
 
@@ -238,13 +238,13 @@ class Downloads:
         stretch = _Stretch.of(answer)
         if stretch.whole is not None and stretch.whole > limit:
             return self._too_large(limit)
-        asked = part.length
-        if stretch.start != asked or not part.holds(stretch.version):
+        wanted_from = part.length
+        if stretch.start != wanted_from or not part.holds(stretch.version):
             if stretch.start != 0:
                 return _restart_error(part)
             part.begin(stretch.version)
         # A server that did not return the rest would not do so the next time either.
-        lasting = bool(stretch.version) and stretch.start == asked
+        lasting = bool(stretch.version) and stretch.start == wanted_from
         return self._copy(answer, part, limit, enough if lasting else lambda: False, stretch.whole)
 
     def _copy(

@@ -133,9 +133,9 @@ class KeysetReader:
 
     def _rows(self, answer: BatchAnswer[Part], odd: list[str] | None = None) -> list[Row]:
         """Those whose ids are numbers; of the others `odd` tells."""
-        told: list[str] = [] if odd is None else odd
+        oddities: list[str] = [] if odd is None else odd
         method = self._reading.method
-        rows = rows_of(answer.result, self._reading.items, self._reading.id, method, told)
+        rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)
         ids = list(map(_SOURCE_ID, rows))
         if _is_number("".join(ids), _LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= _LONGEST_ID:
             return rows  # the usual case: one look at all of them
@@ -144,7 +144,7 @@ class KeysetReader:
             if _is_number(row.source_id):
                 good.append(row)
             else:
-                told.append(say("portal.id_odd", method=method, id=row.source_id[:40]))
+                oddities.append(say("portal.id_odd", method=method, id=row.source_id[:40]))
         return good
 
     def _divide(self, cursor: Args) -> Page:

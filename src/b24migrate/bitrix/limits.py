@@ -29,7 +29,7 @@ _LONGEST_RETRY_S = 0.2
 
 class Ledger(Protocol):
     @property
-    def seen(self) -> Quota:
+    def last_quota(self) -> Quota:
         """As this process last read it. Makes no request."""
         ...
 
@@ -45,11 +45,11 @@ class OwnLedger:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self.seen = Quota(at=clock.monotonic())
+        self.last_quota = Quota(at=clock.monotonic())
 
     def change(self, how: How[T]) -> T:
         with self._lock:
-            self.seen, result = how(self.seen, self._clock.monotonic())
+            self.last_quota, result = how(self.last_quota, self._clock.monotonic())
             return result
 
 
@@ -61,7 +61,7 @@ class SharedLedger:
     """
 
     def __init__(self, store: Store, host: str, clock: Clock, *, chance: random.Random | None = None) -> None:
-        self.seen = Quota()
+        self.last_quota = Quota()
         self._store = store
         self._host = host
         self._clock = clock
@@ -77,7 +77,7 @@ class SharedLedger:
                 before = decode_quota(row)
                 after, result = how(before, self._now(before))
                 if after == before or self._store.swap(QUOTA, row._replace(values=encode_quota(after))):
-                    self.seen = after
+                    self.last_quota = after
                     return result
             self._clock.sleep(self._chance.uniform(0.0, wait_s))
             wait_s = min(_LONGEST_RETRY_S, wait_s * 2)
@@ -153,7 +153,7 @@ class Governor:
 
     def answered(self, sent_at: float) -> None:
         """A request after the last pause succeeded: the next pause starts short again."""
-        if self._ledger.seen.pause_s:
+        if self._ledger.last_quota.pause_s:
             ago_s = self._clock.monotonic() - sent_at
             self._ledger.change(lambda before, now: (quota.count_answer(before, now - ago_s), None))
 

@@ -32,7 +32,7 @@ class PageHabits:
     order_seen: bool = False
     begins: bool = False  # NEWEST has brought a page
     ends: int = 0
-    asked: int = 0  # empty pages that were planned for, to find out
+    probes: int = 0  # empty pages that were planned for, to find out
     gap: bool = False  # a page that was not full was not the last one
     largest: int = 0  # rows of the largest page: a portal may give fewer than LIMIT at most
 
@@ -59,9 +59,9 @@ class PageHabits:
         if left is None:
             return max(1, got // size)  # unknown: twice as many each time
         full, rest = divmod(max(0, left), size)
-        if not rest or self.asked >= PROVEN + PROVEN // 2:
+        if not rest or self.probes >= PROVEN + PROVEN // 2:
             return full + 1
-        self.asked += 1
+        self.probes += 1
         return full + 2
 
     def last_place(self, left: int | None, size: int) -> int:

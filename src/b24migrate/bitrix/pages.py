@@ -107,8 +107,8 @@ class Span(NamedTuple):
 
 
 def entry(number: int, size: int, retrieved: int, command: Command, span: Span) -> PageEntry:
-    asked = hashlib.sha256(msgspec.json.encode(command, enc_hook=str)).hexdigest()
-    return PageEntry(number, size, retrieved, asked, span.started_at, span.finished_at)
+    request_hash = hashlib.sha256(msgspec.json.encode(command, enc_hook=str)).hexdigest()
+    return PageEntry(number, size, retrieved, request_hash, span.started_at, span.finished_at)
 
 
 # ---------------------------------------------------------------- pages by `start`

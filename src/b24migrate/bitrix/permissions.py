@@ -122,9 +122,9 @@ class Permissions:
             some = (calls[0], calls[len(calls) // 2], calls[-1])
             new = {_encode_params(params): params for params in some if _encode_params(params) not in known}
             kept.extend(new.values())
-            told = list(kept)
+            listed = list(kept)
         if new:
-            self.memory.remember(*key, told)
+            self.memory.remember(*key, listed)
 
     def _granted_calls(self, key: tuple[str, str]) -> deque[Args]:
         """Also of earlier runs."""

@@ -46,25 +46,25 @@ def doctor(
         terminal.choose(language_name(language))
     if out is not None and not probe:
         raise BadConfiguration(say("cli.doctor.out"), hint=say("cli.doctor.out_fix"))
-    seen: dict[str, Json] | None = None
+    probed: dict[str, Json] | None = None
     with open_to_read(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted], box=box)
         exposed = [exposed_file(path, terminal.words()) for path in app.settings.exposed_files]
         found = replace(found, checks=(*found.checks, *exposed))
         if probe and not any(check.name == "source" for check in found.failed):
-            seen = app.runner.probe(found.facts.methods)
+            probed = app.runner.probe(found.facts.methods)
     found = replace(found, checks=tuple(rendered(check, terminal.language()) for check in found.checks))
     if as_json:
         checks = [{**asdict(check), "level": check.level} for check in found.checks]
-        more = {"probe": seen} if probe else {}
+        more = {"probe": probed} if probe else {}
         typer.echo(json.dumps({"checks": checks, **more, "exit_code": found.exit_code}, ensure_ascii=False))
     else:
         print_checks(found)
-        if seen is not None:
-            print_probe(seen, terminal.words())
-    if out is not None and seen is not None:
-        write(out, json.dumps(seen, indent=2) + "\n")
+        if probed is not None:
+            print_probe(probed, terminal.words())
+    if out is not None and probed is not None:
+        write(out, json.dumps(probed, indent=2) + "\n")
         if not as_json:
             typer.echo(terminal.words()("probe.written", file=out))
     raise typer.Exit(found.exit_code)

@@ -21,12 +21,12 @@ def interruptible(ask: Callable[[], None] = lambda: None) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    asked = False
+    stopping = False
 
     def interrupt(*_: Any) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal stopping
+        if not stopping:
+            stopping = True
             ask()
             raise KeyboardInterrupt
 

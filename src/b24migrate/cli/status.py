@@ -70,7 +70,7 @@ def status(
 class Look(NamedTuple):
     """The overview, and the same moment as `status --json` prints it."""
 
-    seen: Overview
+    overview: Overview
     status: Mapping[str, Json]
 
     @classmethod
@@ -79,7 +79,7 @@ class Look(NamedTuple):
 
     @property
     def over(self) -> bool:
-        return self.seen.now.verdict in OVER
+        return self.overview.now.verdict in OVER
 
 
 class Sentences(NamedTuple):
@@ -89,16 +89,16 @@ class Sentences(NamedTuple):
     progress: str
 
     @classmethod
-    def of(cls, seen: Overview, redact: Redact) -> Sentences:
+    def of(cls, overview: Overview, redact: Redact) -> Sentences:
         from b24migrate.messages import render
         from b24migrate.messages.measures import NARROW_SPACE
         from b24migrate.messages.terminal import words
         from b24migrate.report.status_text import advice, progress_sentence, sentence
 
         spoken = words()
-        message = render(seen.now.message, spoken.language) if seen.now.verdict == "findings" else ""
-        verdict = " ".join(part for part in (sentence(spoken, seen), message, advice(spoken, seen)) if part)
-        return cls(*(redact(one.replace(NARROW_SPACE, " ")) for one in (verdict, progress_sentence(spoken, seen))))
+        message = render(overview.now.message, spoken.language) if overview.now.verdict == "findings" else ""
+        verdict = " ".join(part for part in (sentence(spoken, overview), message, advice(spoken, overview)) if part)
+        return cls(*(redact(one.replace(NARROW_SPACE, " ")) for one in (verdict, progress_sentence(spoken, overview))))
 
 
 class Shown(Protocol):
@@ -122,7 +122,7 @@ def watch_run(app: App, redact: Redact, *, as_json: bool = False, sleep: Callabl
             except Transient:  # a remote store may fail once
                 sleep(EVERY_S)
                 continue
-            shown.show(look, Sentences.of(look.seen, redact))
+            shown.show(look, Sentences.of(look.overview, redact))
             if look.over:
                 return
             sleep(max(EVERY_S, (time.monotonic() - began_s) / LOOKING_SHARE))
@@ -181,7 +181,7 @@ class Lines:
             wrapped(
                 self._out,
                 harmless(f"{sentences.verdict} {sentences.progress}".rstrip()),
-                first=f"{look.seen.at[11:19]} ",
+                first=f"{look.overview.at[11:19]} ",
             )
             sys.stdout.flush()
 

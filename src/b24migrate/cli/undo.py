@@ -60,7 +60,7 @@ def undo(
     try:
         with open_to_read(session, portals=True) as app:
             code = UndoCommand(app, session.redact, as_json, out).undo(
-                names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
+                names, run, ask=_confirmation(yes, as_json), dry_run=dry_run, same_box=same_box
             )
     except Stop as stop:
         if as_json:
@@ -70,7 +70,7 @@ def undo(
     raise typer.Exit(code)
 
 
-def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
+def _confirmation(yes: bool, as_json: bool) -> Callable[[], str]:
     """Why it is not done; nothing when it is."""
 
     def ask() -> str:

@@ -29,7 +29,7 @@ class Places:
     """The origin of each key: the last one wins."""
 
     def __init__(self) -> None:
-        self._said: dict[KeyPath, str] = {}
+        self._places: dict[KeyPath, str] = {}
         self.file = ""
 
     def of_file(self, path: Path, text: str) -> None:
@@ -38,25 +38,25 @@ class Places:
         for number, line in enumerate(text.splitlines(), 1):
             if header := HEADER.match(line):
                 table = parts(header["name"])
-                self._said.setdefault(table, say("settings.line", file=path.name, number=number))
+                self._places.setdefault(table, say("settings.line", file=path.name, number=number))
             elif assignment := ASSIGNMENT.match(line):
-                self._said[table + parts(assignment["name"])] = say("settings.line", file=path.name, number=number)
+                self._places[table + parts(assignment["name"])] = say("settings.line", file=path.name, number=number)
 
     def of_variable(self, key: KeyPath, name: str) -> None:
-        self._said[key] = say("settings.at_variable", name=name)
+        self._places[key] = say("settings.at_variable", name=name)
 
     def of_option(self, values: Mapping[str, Json], above: KeyPath = ()) -> None:
         for name, value in values.items():
             if isinstance(value, Mapping):
                 self.of_option(value, (*above, name))
             else:
-                self._said[(*above, name)] = say("settings.at_option")
+                self._places[(*above, name)] = say("settings.at_option")
 
     def find(self, key: KeyPath) -> str:
         """The place of the key, or of the nearest table around it."""
         for end in range(len(key), 0, -1):
-            if key[:end] in self._said:
-                return self._said[key[:end]]
+            if key[:end] in self._places:
+                return self._places[key[:end]]
         return self.file
 
 

@@ -52,12 +52,12 @@ class Vault:
             raise ValueError(say("settings.vault_name"))
         if not self._address:
             raise ValueError(say("settings.vault_none", like=LIKE))
-        value = (self._asked(name) or "").strip()
+        value = (self._fetch(name) or "").strip()
         if not value:
             raise ValueError(self._about(name, say("settings.vault.empty")))
         return value
 
-    def _asked(self, name: str) -> str | None:
+    def _fetch(self, name: str) -> str | None:
         client = self._client
         from azure.core.exceptions import AzureError
 

@@ -218,10 +218,10 @@ class Finder:
     def pages(
         self, table: Table, condition: str, select: Collection[str] | None, at_once: int = MOST
     ) -> Iterator[Page]:
-        asked: Any = self._account.table(table.name).query_entities(
+        query: Any = self._account.table(table.name).query_entities(
             condition, select=list(select) if select else None, results_per_page=at_once
         )
-        pages = asked.by_page()
+        pages = query.by_page()
         while True:
             with translated(self._account.place):
                 rows = next(pages, None)

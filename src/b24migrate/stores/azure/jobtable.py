@@ -67,16 +67,16 @@ class JobTable:
 
     def unheard(self, now: str, since: str, most: int) -> list[Row]:
         """Visible ones without a message, or with one that should have been received long since."""
-        asked = {"now": now, "since": since}
-        found = self._rows(JOB, "VisibleAt le @now and MessageAt le @since", asked, most)
+        named = {"now": now, "since": since}
+        found = self._rows(JOB, "VisibleAt le @now and MessageAt le @since", named, most)
         return list(islice(found, most))
 
     def first_visible_at(self) -> str | None:
         return min((row.visible_at for row in self._rows(JOB, select=("RowKey", "VisibleAt"))), default=None)
 
     def letters(self, scope: str = "") -> list[Row]:
-        beginning, asked = (f"{DEAD}{scope}:", "Scope eq @scope") if scope else (DEAD, "")
-        return sorted(self._rows(beginning, asked, {"scope": scope}), key=lambda row: str(row.values["Age"]))
+        beginning, condition = (f"{DEAD}{scope}:", "Scope eq @scope") if scope else (DEAD, "")
+        return sorted(self._rows(beginning, condition, {"scope": scope}), key=lambda row: str(row.values["Age"]))
 
     def count_letters(self) -> int:
         return sum(1 for _ in self._rows(DEAD, select=("RowKey",)))
@@ -151,18 +151,18 @@ class JobTable:
     def _rows(
         self,
         beginning: str,
-        asked: str = "",
+        condition: str = "",
         named: Mapping[str, Any] | None = None,
         most: int | None = None,
         select: Sequence[str] | None = None,
     ) -> Iterator[Row]:
-        for page in self._pages(beginning, asked, named, most, select):
+        for page in self._pages(beginning, condition, named, most, select):
             yield from map(_row, page)
 
     def _pages(
         self,
         beginning: str,
-        asked: str = "",
+        condition: str = "",
         named: Mapping[str, Any] | None = None,
         most: int | None = None,
         select: Sequence[str] | None = None,
@@ -171,7 +171,7 @@ class JobTable:
         within = {"partition": PARTITION, "first": first, "last": last, **(named or {})}
         with translated(self._account.place):
             yield from self._table.query_entities(
-                f"{_WITHIN} and {asked}" if asked else _WITHIN,
+                f"{_WITHIN} and {condition}" if condition else _WITHIN,
                 parameters=within,
                 results_per_page=most,
                 select=list(select) if select else None,

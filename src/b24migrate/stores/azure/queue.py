@@ -85,7 +85,7 @@ class AzureQueue:
         self._held: dict[str, Row] = {}  # by token, as last seen
         self._claiming = Lock()
         self._look = 0  # the number of the last look
-        self._seen: list[Row] = []  # what is left of what it brought
+        self._candidates: list[Row] = []  # what is left of what it brought
 
     def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
         entries = self._additions.entries(_once(jobs), visible_at)
@@ -95,16 +95,16 @@ class AzureQueue:
     # ------------------------------------------------------------ taking
 
     def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
-        asked = self._look
+        last_look = self._look
         with self._claiming:
-            while candidates := self._visible(asked, now):
+            while candidates := self._visible(last_look, now):
                 # The oldest first. If another worker was faster, it is probably at the next one now.
                 row = candidates.pop(0)
                 while (lease := self._give(row, owner, now, lease_s)) is None and candidates:
                     row = candidates.pop(random.randrange(len(candidates)))
                 if lease:
                     return lease
-                asked = self._look
+                last_look = self._look
         return None
 
     def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
@@ -120,12 +120,12 @@ class AzureQueue:
             row = self._table.named(job_id)
         return None
 
-    def _visible(self, asked: int, now: datetime) -> list[Row]:
+    def _visible(self, last_look: int, now: datetime) -> list[Row]:
         """A look that began after a thread asked answers it, even if another thread looked."""
-        if self._look <= asked:
+        if self._look <= last_look:
             self._look += 1
-            self._seen = self._table.visible(text(now), LOOK)
-        return self._seen
+            self._candidates = self._table.visible(text(now), LOOK)
+        return self._candidates
 
     def _give(
         self, row: Row, owner: str, now: datetime, lease_s: float, more: Mapping[str, Json] | None = None

@@ -64,9 +64,9 @@ class Repair:
 
     def _sort(self) -> int:
         """Receiving counts as a delivery, looking does not: so the first ones are looked at before."""
-        seen = self._post.peek()
-        known = self._table.ids(IDS_AT_MOST) if seen else set()
-        if all(self._has_job(one, known) for one in seen):
+        peeked = self._post.peek()
+        known = self._table.ids(IDS_AT_MOST) if peeked else set()
+        if all(self._has_job(one, known) for one in peeked):
             return 0
         return sum(self._account.side_by_side(self._judge, self._post.receive(ASIDE_S)))
 

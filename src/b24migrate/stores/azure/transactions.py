@@ -198,13 +198,13 @@ def _number(value: float) -> float | str:
 # ------------------------------------------------------------ what is answered
 
 
-def _done(response: HttpResponse, asked: int) -> list[Mapping[str, Any]]:
+def _done(response: HttpResponse, expected: int) -> list[Mapping[str, Any]]:
     parts = [(int(status), text) for status, text in _PART.findall(response.text())]
     for status, text in parts:
         if status not in _DONE:
             raise _refusal(TableTransactionError, response, status, text)
-    if len(parts) != asked:  # like a lost answer: the result is unknown
-        raise ServiceResponseError(f"The answer tells of {len(parts)} operations instead of {asked}.")
+    if len(parts) != expected:  # like a lost answer: the result is unknown
+        raise ServiceResponseError(f"The answer tells of {len(parts)} operations instead of {expected}.")
     return [{"etag": found[1]} if (found := _ETAG.search(text)) else {} for _, text in parts]
 
 

@@ -136,10 +136,10 @@ class Box:
         """A cache for values that rarely change. A value that was forgotten during the request is not cached."""
         until, value = self._kept.get(name, (0.0, None))
         if self.portal.clock.monotonic() >= until:
-            asked = self._forgotten[name]
+            forgotten = self._forgotten[name]
             value = ask()
             with self._keeping:
-                if self._forgotten[name] == asked:
+                if self._forgotten[name] == forgotten:
                     self._kept[name] = (self.portal.clock.monotonic() + for_s, value)
         found: One = value
         return found

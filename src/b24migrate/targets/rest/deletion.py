@@ -59,10 +59,10 @@ def _keep_with_contents(
     our own that come with another call count as deleted: the caller knows those that stay."""
     going = [known[one.key] for one in answers if one.status == "deleted"]
     held = _find_contents(box, writer, [one for one in going if one.state is not State.LINKED])
-    asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
+    in_this_call, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
     kept = {one.key: Deleted(one.key, "kept", one.why, needed=one.part, part=one.part) for one in held if not one.by}
     while True:
-        ours = (one for one in held if one.by in stays | kept.keys() or (one.by not in asked and not dry_run))
+        ours = (one for one in held if one.by in stays | kept.keys() or (one.by not in in_this_call and not dry_run))
         more = {one.key: Deleted(one.key, "kept", one.why, needed=True) for one in ours if one.key not in kept}
         if not more:
             return [kept.get(one.key, one) for one in answers]
@@ -110,8 +110,8 @@ def stamped_key(box: Box, stream: str, stamp: Json, target_id: str) -> str:
 def select_tasks(box: Box, conditions: Mapping[str, Json], *names: str, after: int = 0) -> Iterator[Args]:
     """By id, not by `start`, which some boxes take from the address only."""
     while True:
-        asked = {"filter": {**conditions, ">ID": after}, "select": ["ID", *names], "order": {"ID": "asc"}}
-        page = list(rows_at(box.question("tasks.task.list", asked), "tasks"))
+        params = {"filter": {**conditions, ">ID": after}, "select": ["ID", *names], "order": {"ID": "asc"}}
+        page = list(rows_at(box.question("tasks.task.list", params), "tasks"))
         yield from page
         reached = max((int(row["id"]) for row in page), default=after)
         if len(page) < PAGE or reached <= after:

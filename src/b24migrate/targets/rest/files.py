@@ -92,8 +92,8 @@ def upload_file(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
     content.seek(0)
     encoded = base64.b64encode(content.read()).decode()
     name = upload.name or "file"
-    asked = {"id": place, "data": {"NAME": name}, "fileContent": [name, encoded], "generateUniqueName": True}
-    return str(box.call("disk.folder.uploadfile", asked)["ID"])
+    params = {"id": place, "data": {"NAME": name}, "fileContent": [name, encoded], "generateUniqueName": True}
+    return str(box.call("disk.folder.uploadfile", params)["ID"])
 
 
 # ---------------------------------------------------------------- folders
@@ -109,8 +109,8 @@ def files_folder(box: Box) -> str:
 
 def _drive(box: Box) -> str:
     """The Drive of the webhook's owner: on the company Drive everyone could read files of private chats."""
-    asked = {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}, "order": {"ID": "ASC"}}
-    rows = box.pages("disk.storage.getlist", asked)
+    params = {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}, "order": {"ID": "ASC"}}
+    rows = box.pages("disk.storage.getlist", params)
     own = (row for row in rows if row.get("ENTITY_TYPE") == "user" and str(row.get("ENTITY_ID")) == box.owner)
     found = next(own, None)
     if found is None:

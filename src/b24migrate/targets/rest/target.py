@@ -208,14 +208,14 @@ def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
 def existing_methods(box: Box, names: Collection[str]) -> list[str]:
     """The methods that the box has. Each is checked: the list of `methods` omits those of controllers, such as
     crm.item.* and tasks.task.* (api-reference/common/system/methods)."""
-    asked = sorted(names)
-    answers = box.questions([Command("method.get", {"name": name}) for name in asked])
+    wanted = sorted(names)
+    answers = box.questions([Command("method.get", {"name": name}) for name in wanted])
     lacking = {
         name
-        for name, one in zip(asked, answers, strict=True)
+        for name, one in zip(wanted, answers, strict=True)
         if isinstance(one, Mapping) and not one.get("isExisting", True)
     }
-    return [name for name in asked if name not in lacking]
+    return [name for name in wanted if name not in lacking]
 
 
 def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
