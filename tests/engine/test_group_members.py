@@ -63,6 +63,21 @@ def test_members_that_no_method_lists_are_counted_as_impossible(tmp_path: Path) 
         assert made.entity("groups").verified
 
 
+def test_a_member_who_is_dismissed_when_another_joins_stays_one(small: World) -> None:
+    """The list is as long as the number that was read before."""
+    assert small.run("users", "groups").exit_code == 0
+    group, user = dismiss(small)
+    company = small.cloud.portal.company
+    new = next(
+        one for one in company.users.ids if company.is_active(one) and one not in company.groups_by_id[group].roles
+    )
+    small.change("group_members", "add", group=group, user=new)
+    assert small.run("users", "groups").exit_code == 0
+    keys = {f"source:group_members:{group}:{one}" for one in (user, new)}
+    assert keys <= small.imported("group_members").keys()
+    assert small.stream("group_members").deleted == 0
+
+
 @pytest.mark.parametrize("granted", [True, False])
 @pytest.mark.parametrize("secret", [False, True])
 def test_a_member_who_left_meanwhile_is_nobody_to_miss(tmp_path: Path, secret: bool, granted: bool) -> None:

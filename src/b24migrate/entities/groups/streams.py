@@ -92,18 +92,17 @@ def dismissed_members(
 ) -> Page:
     """`sonet_group.user.get` lists the active members only, and the group counts all of them
     (api-reference/sonet-group/members/sonet-group-user-get.md). `socialnetwork.api.workgroup.get` names the dismissed
-    as well; without that scope their number is all there is to know. Groups are asked for their number again: somebody
-    may have left since it was read."""
-    short = [one for one, (group, listed) in groups.items() if member_count(group.payload) > len(listed)]
+    as well; without that scope their number is all there is to know. Every group is asked: the number that was staged
+    may be of an earlier pass, and where one person joined when another was dismissed the list is as long."""
     named = grants("socialnetwork")
     commands = [
         Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}})
         if named
         else Command("sonet_group.get", {"FILTER": {"ID": one}, "IS_ADMIN": "Y"})
-        for one in short
+        for one in groups
     ]
     page = Page()
-    for one, answer in zip(short, source.batch(commands), strict=True):
+    for one, answer in zip(groups, source.batch(commands), strict=True):
         if answer.error is not None and not isinstance(answer.error, Permanent):
             raise answer.error
         group, listed = groups[one]
