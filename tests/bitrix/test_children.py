@@ -86,13 +86,14 @@ def parents(ledger: Ledger, *, known: bool = True) -> dict[str, SourceRecord]:
 
 
 def read_all(
-    source: BitrixSource, reading: PerParent, known: Mapping[str, SourceRecord], *, gently: bool = False
+    source: BitrixSource, reading: PerParent, known: Mapping[str, SourceRecord], *, gently: bool = False, floor: int = 0
 ) -> list[Page]:
-    progress = [Progress(parent) for parent in known.values()]
+    progress = [Progress(parent, floor=floor) for parent in known.values()]
     pages: list[Page] = []
     while progress:
         pages.append(source.children(reading, progress, gently=gently))
-        progress = [Progress(known[one["id"]], one["after"], one["got"]) for one in pages[-1].next]
+        reached = [{name: one[name] for name in one if name in Progress._fields} for one in pages[-1].next]
+        progress = [Progress(known[one["id"]], **more) for one, more in zip(pages[-1].next, reached, strict=True)]
         assert len(pages) < 300
     return pages
 
@@ -149,6 +150,29 @@ def test_every_message_of_every_chat_is_read_once(
     assert finished == {key: (None, len(ids)) for key, ids in messages.items()}
     if odd != "oldest":
         assert sum(map(len, rows_of(pages).values())) == sum(map(len, messages.values()))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    messages=chats,
+    order=st.sampled_from(["newest", "oldest", "mixed"]),
+    odd=st.sampled_from(["", "short", "mapped", "no high cursor"]),
+    floor=st.integers(1, 1100),
+)
+def test_a_walk_to_a_floor_reads_everything_above_it(
+    *, served: tuple[Ledger, Running], messages: dict[str, list[int]], order: str, odd: str, floor: int
+) -> None:
+    ledger, running = served
+    fresh(ledger, messages)
+    ledger.order, ledger.short, ledger.mapped = order, odd == "short", odd == "mapped"
+    ledger.highest_cursor = 10**9 if odd == "no high cursor" else 10**18
+    pages = read_all(made(running), backward(), parents(ledger), floor=floor)
+    found = rows_of(pages)
+    for key, ids in messages.items():
+        assert {one for one in ids if one >= floor} <= set(found.get(key, ()))
+        assert len([one for one in found.get(key, ()) if one < floor]) <= 50
+    assert {key for page in pages for key in page.parents} == messages.keys()
+    assert not any(page.trusted for page in pages)
 
 
 def test_pages_of_many_chats_share_a_request(ledger: Ledger, source: BitrixSource) -> None:

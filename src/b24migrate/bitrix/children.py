@@ -40,11 +40,13 @@ class _Chain:
     error: MigrationError | None = None
     trusted: bool = False
     first: int = 0
+    floor: int = 0
+    since: int = 0
     early: set[int] = field(default_factory=set)  # taken before their turn: a page may hold more than its limit
 
     @property
     def progress(self) -> Progress:
-        return Progress(self.parent, self.after, self.got, self.via, self.first)
+        return Progress(self.parent, self.after, self.got, self.via, self.first, self.floor, self.since)
 
 
 class ChildrenReader:
@@ -95,6 +97,8 @@ class ChildrenReader:
 
     def _progress_of(self, one: Progress) -> Args:
         reached = {"id": one.parent.id, "after": one.after, "got": one.got}
+        if one.floor:
+            return {**reached, "via": self._via(one), "first": one.first, "floor": one.floor, "since": one.since}
         if one.first:
             return {**reached, "via": self._via(one), "first": one.first}
         return reached if self._via(one) == self._reading.via(one.parent, self._owners) else {**reached, "via": one.via}
@@ -214,12 +218,14 @@ class ChildrenReader:
             return None
 
     def _remaining(self, one: Progress) -> int | None:
-        expected = self._expected_count(one.parent)
+        expected = None if one.floor else self._expected_count(one.parent)
         return None if expected is None else expected - one.got
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
         commands = [self._command(one, first, place) for place in range(pages)]
-        return _Chain(one.parent, one.after, one.got, self._via(one), commands, first=one.first)
+        chain = _Chain(one.parent, one.after, one.got, self._via(one), commands, first=one.first)
+        chain.floor, chain.since = one.floor, one.since
+        return chain
 
     def _command(self, one: Progress, first: int, place: int) -> Command:
         params = dict(self._reading.params(one.parent))
@@ -328,13 +334,19 @@ class ChildrenReader:
         self._keep(chain, [row for number, row in below if number not in chain.early])
         chain.early = {number for number, _ in below[self._size :]}
         chain.after, chain.got = window[-1][0], chain.got + len(window)
-        if habits.short_page_ends and self._adds_up(chain.progress):
+        tail = self._reading.tail
+        if chain.floor:
+            older = tail is None or tail.is_older(window[-1][1].payload, chain.since)
+            chain.ended = chain.after <= chain.floor and older
+        elif habits.short_page_ends and self._adds_up(chain.progress):
             self._trust(chain)
 
     def _adds_up(self, one: Progress) -> bool:
         """The last page was not full, and as many were read as the parent says it has; or nothing counts them, and the
         page was small."""
         last, expected = one.got % self._size, self._expected_count(one.parent)
+        if one.floor:
+            return False
         if last and expected is None and self._reading.uncounted(one.parent):
             return self._habits.is_small(last, self._size)
         return last != 0 and one.got == expected

@@ -26,12 +26,21 @@ def resolve_attachments(ids_of: AttachmentIds) -> Callable[[Source, Sequence[Row
     return enrich
 
 
-def resolve_rows(source: Source, rows: Sequence[Row], ids_of: AttachmentIds, via: int = 0) -> list[Row]:
+def resolve_rows(
+    source: Source,
+    rows: Sequence[Row],
+    ids_of: AttachmentIds,
+    via: int = 0,
+    before: Mapping[str, Json] = {},
+) -> list[Row]:
+    """Those whose object is known from before are not asked for again: an attachment keeps it."""
     wanted = {row.source_id: list(ids_of(msgspec.json.decode(row.payload))) for row in rows}
     ids = sorted({one for mine in wanted.values() for one in mine}, key=int)
     if not ids:
         return list(rows)
-    known = find_files(source, ids, via)
+    kept = {one: before[one] for one in ids if str(before.get(one, {}).get("key", "")).startswith("disk:")}
+    left = [one for one in ids if one not in kept]
+    known = {**kept, **(find_files(source, left, via) if left else {})}
     return [
         row._replace(extras={**(row.extras or {}), "attached": {one: known[one] for one in wanted[row.source_id]}})
         if wanted[row.source_id]

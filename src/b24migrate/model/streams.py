@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit
+
+import msgspec
 
 from b24migrate.model.records import Args, Json, Page, Row, SetAside, Table
 
@@ -70,6 +73,7 @@ class Known(NamedTuple):
 
     lookup: Lookup
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
+    deep: bool = False  # whether a delta pass looks at what moves no date and no count
 
 
 # ---------------------------------------------------------------- how a stream is read
@@ -151,6 +155,25 @@ class Again:
     deep: Callable[[SourceRecord], bool] = lambda _: False  # the parents that a deep pass asks as well
 
 
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """How a delta pass reads the children of a parent again by a walk down from the newest (`Backward`): to the newest
+    one that was known, and to those that are older than `days`, since edits and reactions move nothing. It reads all of
+    them where their number moved otherwise than the new ones tell: then some were deleted."""
+
+    last: str  # the parent's field with the id of its newest child
+    count: str  # and the one with their number: an estimate, whose differences count
+    time: str  # the child's field with its time
+    days: float = 3.0
+
+    def is_older(self, payload: bytes, second: float) -> bool:
+        """Whether a child is from before that second; one whose time cannot be read is not."""
+        try:
+            return datetime.fromisoformat(str(msgspec.json.decode(payload)[self.time])).timestamp() < second
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, OverflowError):
+            return False
+
+
 Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
 
 
@@ -194,6 +217,9 @@ class Progress(NamedTuple):
     got: int = 0
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
     first: int = 0  # the first ID of a list by offset: behind its end old methods begin again (§A7), whatever its total
+    # where a walk down may end before it has met everything: at this ID, if what is there is older than this second
+    floor: int = 0
+    since: int = 0
 
 
 ANY = ""
@@ -257,6 +283,7 @@ class PerParent:
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
+    tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
     # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
     # is given the parents with the ids that were listed, and tells which scopes are granted.
     unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
@@ -276,6 +303,8 @@ class Gather:
     read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)
     needs: str = ""
     without: str = ""
+    # in a delta pass: all records too, but what is known of one that is as it was need not be asked again
+    again: Callable[[Source, Args, Known], Page] | None = None
 
 
 Reading: TypeAlias = Listing | Each | PerParent | Gather

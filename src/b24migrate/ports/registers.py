@@ -97,6 +97,8 @@ CHANGES = Register("Changes", "change", ("Fields",))
 # by run and record type: what a delta pass found, and who wrote it. `Writers`: [user, how many, last time], …
 DELTAS = Register("Deltas", "delta", ("AtUtc", "Changed", "Deleted", "Staged", "Writers"))
 CUTOVER = Register("Cutover", "cutover", ("Data",), True)  # how far the cutover is
+# by stream and parent: what the parent told of its children when they were last read, and the pass that last read all
+STATES = Register("States", "state", ("State",))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -132,6 +134,7 @@ REGISTERS = (
     CHANGES,
     DELTAS,
     CUTOVER,
+    STATES,
 )
 BROKEN_JOB = ("BROKEN_ROW", say("work.broken_job"))
 Billing = Literal["inner", "batch"]

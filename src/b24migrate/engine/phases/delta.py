@@ -19,7 +19,7 @@ from b24migrate.engine.phases.context import RunContext, decode_record, walk
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
-from b24migrate.model.streams import Changes, Each, Entity, Keyset, Listing, PerParent, Reading, Stream
+from b24migrate.model.streams import Changes, Each, Entity, Gather, Keyset, Listing, PerParent, Reading, Stream
 from b24migrate.ports import CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
 
 OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer
@@ -27,16 +27,20 @@ TRIES = 3  # of a calibration: something may change in its midst
 KEYS_AT_ONCE = 10_000
 NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
 TIME, IDS = "time", "ids"  # of a job's args: which question a delta pass asks
-ASKED, SWEPT, CHILDREN = "asked", "swept", "children"  # how a delta pass reads a stream
+# How a delta pass reads a stream: what it is asked for, what differs, children of some parents; all, with less detail.
+ASKED, SWEPT, CHILDREN, LISTED = "asked", "swept", "children", "listed"
+_WHOLE, _PARTLY, _LISTED = 0, 1, 2  # of PASSES
 
 
 class StreamPass(NamedTuple):
-    """How a pass reads a stream. `highest`: by prefix of the ids the highest one that was known before."""
+    """How a pass reads a stream. `highest`: by prefix of the ids the highest one that was known before. `listed`: all
+    of it, but only what may have changed is asked about in detail (`Gather.again`)."""
 
     delta: bool = False
     since: str = ""
     highest: Mapping[str, int] = {}
     why: str = ""
+    listed: bool = False
 
 
 class Part(NamedTuple):
@@ -60,7 +64,8 @@ def this_pass(context: RunContext, stream: Stream, pass_no: int) -> StreamPass:
     if row is None or row.values["Pass"] != pass_no:
         return StreamPass()
     said = row.values
-    return StreamPass(bool(said["Delta"]), said["Since"] or "", said["Highest"] or {}, said["Why"] or "")
+    kind = int(said["Delta"])
+    return StreamPass(kind == _PARTLY, said["Since"] or "", said["Highest"] or {}, said["Why"] or "", kind == _LISTED)
 
 
 def is_delta(context: RunContext, stream: Stream, pass_no: int) -> bool:
@@ -98,6 +103,8 @@ def find_way(context: RunContext, stream: Stream) -> str:
     reading = context.reading(stream)
     if isinstance(reading, PerParent):
         return CHILDREN if all(_is_asked_again(context, stream, one) for one in find_readings(context, stream)) else ""
+    if isinstance(reading, Gather) and reading.again:
+        return LISTED
     if stream.more or not isinstance(reading, Listing | Each):
         return ""
     listings = [one.listing for one in find_parts(context, stream)]
@@ -155,7 +162,7 @@ def explain(context: RunContext, stream: Stream) -> Explained:
         names = {name for one in readings if one.again for name in one.again.fields}
         how = say("delta.how.children", of=stream.parent, fields=sorted(names))
         return Explained(how, never or say("delta.gone.children"))
-    return Explained(say("delta.how.whole"), never or say("delta.gone.whole"))
+    return Explained(say("delta.how.listed" if way == LISTED else "delta.how.whole"), never or say("delta.gone.whole"))
 
 
 # ---------------------------------------------------------------- the beginning of a pass
@@ -186,14 +193,15 @@ def choose_one(
     row = context.store.read(PASSES, f"{MARK}:{stream.name}")
     before = row.values if row else {}
     why = reason_to_read_whole(context, stream, before, basis, mark) if context.options.delta else ""
-    delta = context.options.delta and not why
+    kind = _WHOLE if why or not context.options.delta else _PARTLY
+    kind = _LISTED if kind and find_way(context, stream) == LISTED else kind
     now = {
         "Pass": pass_no,
-        "Delta": int(delta),
+        "Delta": kind,
         "MarkUtc": mark.isoformat(),
-        "FullUtc": before["FullUtc"] if delta else mark.isoformat(),
-        "Since": begin_of_delta(context, stream, before) if delta else None,
-        "Highest": before["Highest"] if delta else None,
+        "FullUtc": before["FullUtc"] if kind else mark.isoformat(),
+        "Since": begin_of_delta(context, stream, before) if kind == _PARTLY else None,
+        "Highest": before["Highest"] if kind == _PARTLY else None,
         "Basis": basis,
         "Why": why or None,
     }

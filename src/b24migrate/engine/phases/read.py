@@ -107,7 +107,11 @@ def read(context: RunContext, job: Job) -> Follow:
         reading = delta.narrow(part, net, delta.this_pass(context, stream, int(job.args["pass"])))
     if isinstance(reading, Listing):
         reading = select_custom_fields(context, stream, reading)
-    page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
+    again = reading.again if isinstance(reading, Gather) else None
+    if again and delta.this_pass(context, stream, int(job.args["pass"])).listed:
+        page = again(context.source, job.args["cursor"], context.known(stream))
+    else:
+        page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
 
     def kept(some: Page) -> None:
         named = prefix_ids(some, prefix, int(job.args["n"])) if prefix else some

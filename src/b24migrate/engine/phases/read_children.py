@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from zlib import crc32
 
 import msgspec
 
+from b24migrate.engine.phases import tails
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
@@ -65,6 +66,7 @@ def children(context: RunContext, job: Job) -> Follow:
         return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
     page = number_pages(set_twins_aside(context, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
+    partly = {one.parent.id for one in progress if one.floor}
     keep_page(context, stream, page, int(job.args["pass"]))
     context.store.write(
         CHECKPOINTS,
@@ -77,7 +79,7 @@ def children(context: RunContext, job: Job) -> Follow:
             checkpoint_row(f"{estimate_prefix(stream)}{parent}", job.args["pass"], estimate, got)
             for parent, (reported, got) in page.parents.items()
             if reported is None
-            and parent not in unreadable
+            and parent not in unreadable | partly
             and (estimate := expected_children(reading, parents[parent])) not in (None, got)
             and not context.options.test_limit
         ],
@@ -86,6 +88,7 @@ def children(context: RunContext, job: Job) -> Follow:
     note_empty_parents(context, stream, reading, page)
     with_children = [parents[one] for one, (_, got) in page.parents.items() if got]
     further = proof_jobs(context, job, stream, page) + rest_jobs(context, job, stream, reading, with_children)
+    further += tail_jobs(context, job, {one: parents[one] for one in page.parents if one not in unreadable}, partly)
     left = cursors(page.next)
     args = {name: value for name, value in job.args.items() if name != AGAIN}
     args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_args(reading)}
@@ -97,7 +100,8 @@ def children(context: RunContext, job: Job) -> Follow:
 
 
 def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:
-    return [[one["id"], *(one[name] for name in ("after", "got", "via", "first") if name in one)] for one in reached]
+    names = Progress._fields[1:]
+    return [[one["id"], *(one[name] for name in names if name in one)] for one in reached]
 
 
 def own_page_numbers(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
@@ -211,6 +215,14 @@ def full_walk_jobs(scope: str, args: Mapping[str, Json], parents: Sequence[str])
         )
         for pack in packs
     ]
+
+
+def tail_jobs(context: RunContext, job: Job, ended: Mapping[str, SourceRecord], partly: Collection[str]) -> list[Job]:
+    """For parents of which a part of the children was read, and where that proves not to be enough."""
+    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
+    whole = tails.close(context, stream, find_reading(context, job), ended, partly=partly, pass_no=pass_no)
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
+    return full_walk_jobs(job.scope, args, whole)
 
 
 def trusted_prefix(stream: Stream) -> str:

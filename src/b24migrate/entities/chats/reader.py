@@ -12,7 +12,7 @@ from b24migrate.entities.readers import id_of, row_in, same_id
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
-from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
+from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest, in_order
 from b24migrate.model.streams import Known, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
@@ -38,14 +38,19 @@ NOTIFICATIONS = say("skip.notifications")
 NOT_BEGUN = say("skip.empty_chat")
 UNKNOWN_KIND = "skip.unknown_kind"
 COMMENTS = say("skip.thread_comments")
+# Of what lists and `im.dialog.get` tell about a chat: if all of it is as before, nobody joined or left. Of that a
+# message tells as a rule (kernel 25.100); where there is none, the number of participants does.
+TELLING = ("name", "owner", "manager_list", "user_counter", "last_message_id")
 
 
 class FoundChat(NamedTuple):
-    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id."""
+    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id. `people`: whether
+    it is asked who is in it."""
 
     chat_id: int
     dialog: str
     via: int
+    people: bool = True
 
 
 # ---------------------------------------------------------------- reading, as on every real portal
@@ -53,16 +58,37 @@ class FoundChat(NamedTuple):
 
 def gather(source: Source, cursor: Args, limit: int) -> Page:
     """First who has which chats, over all webhooks; then the details of a few at a time."""
-    started = datetime.now(UTC)
     if "chats" in cursor:
-        return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), started)
+        return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]))
     alarms: list[str] = []
-    found, skipped = enumerate_chats(source, alarms)
+    found, skipped, _ = enumerate_chats(source, alarms)
     chosen = sorted([*found, *(int(one) for one in skipped if one.isdecimal())])[: limit or None]
     chats = sorted(found[one] for one in chosen if one in found)
     aside = [one for key, one in skipped.items() if not limit or (key.isdecimal() and int(key) in chosen)]
     jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(chats))]
     return Page(next=jobs, aside=aside, alarms=alarms)
+
+
+def gather_again(source: Source, cursor: Args, known: Known) -> Page:
+    """The same, without the participants of chats that are as they were."""
+    if "chats" in cursor:
+        return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
+    alarms: list[str] = []
+    found, skipped, rows = enumerate_chats(source, alarms)
+    staged = {} if known.deep else known.lookup("chats", [str(one) for one in found])
+    chats = [
+        chat._replace(people=not is_as_before(rows.get(one, {}), staged.get(str(one)))) for one, chat in found.items()
+    ]
+    jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(sorted(chats)))]
+    return Page(next=jobs, aside=list(skipped.values()), alarms=alarms)
+
+
+def is_as_before(told: Mapping[str, Json], staged: SourceRecord | None) -> bool:
+    if staged is None or "users" not in staged.extras:
+        return False
+    if any(name not in told for name in TELLING):
+        return False
+    return all(str(in_order(told[name])) == str(in_order(staged.payload.get(name))) for name in TELLING)
 
 
 def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
@@ -80,10 +106,13 @@ def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
         yield some
 
 
-def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, FoundChat], dict[str, SetAside]]:
-    """The chats, and what is in the lists besides. A list is sorted by activity and shifts while it is read, so it is
-    read until nothing new turns up."""
+def enumerate_chats(
+    source: Source, alarms: list[str]
+) -> tuple[dict[int, FoundChat], dict[str, SetAside], dict[int, Args]]:
+    """The chats, what is in the lists besides, and what they tell of the chats. A list is sorted by activity and shifts
+    while it is read, so it is read until nothing new turns up."""
     found: dict[int, FoundChat] = {}
+    rows: dict[int, Args] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
     clear: set[str] = set()  # names of which some webhook tells what they are
@@ -98,6 +127,7 @@ def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, FoundC
                     clear.add(str(item.get("id")))
                 if isinstance(one, FoundChat):
                     found.setdefault(one.chat_id, one)
+                    rows.setdefault(one.chat_id, list_row(item))
                 elif isinstance(one, SetAside):
                     skipped.setdefault(one.source_id, one)
                 else:
@@ -112,7 +142,14 @@ def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, FoundC
                 clear.add(dialog)
                 found.setdefault(told, FoundChat(told, f"chat{told}", via))
     skipped |= {dialog: one for dialog, one in refused.items() if dialog not in clear}
-    return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}
+    return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}, rows
+
+
+def list_row(item: Args) -> Args:
+    """What a list tells of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
+    chat, message = (item[name] if isinstance(item.get(name), dict) else {} for name in ("chat", "message"))
+    last = {"last_message_id": message["id"]} if "id" in message else {}
+    return {**{name: chat[name] for name in TELLING if name in chat}, **last}
 
 
 def refusal_reason(source: Source, via: int, error: Permanent) -> str:
@@ -216,9 +253,11 @@ def decode_answer(answer: Answer) -> Mapping[str, Json]:
     return said if isinstance(said, dict) else {}
 
 
-def read_details(source: Source, chats: Sequence[FoundChat], number: int, started: datetime) -> Page:
+def read_details(source: Source, chats: Sequence[FoundChat], number: int, known: Known | None = None) -> Page:
+    started = datetime.now(UTC)
     rows: list[Row] = []
     aside: list[SetAside] = []
+    before = known.lookup("chats", [str(one.chat_id) for one in chats if not one.people]) if known else {}
     for via in sorted({chat.via for chat in chats}):
         mine = [chat for chat in chats if chat.via == via]
         answers = iter(source.batch([command for chat in mine for command in detail_commands(chat)], via=via))
@@ -232,11 +271,20 @@ def read_details(source: Source, chats: Sequence[FoundChat], number: int, starte
             elif dialog.error is not None:
                 raise dialog.error
             else:
-                row_in(dialog.result, "im.dialog.get")
-                rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
+                told = row_in(dialog.result, "im.dialog.get")
+                users = users_before(chat, told, before.get(str(chat.chat_id)))
+                users = participants(source, chat, *people) if users is None else users
+                rows.append(chat_row(chat, dialog, users))
                 aside += unlisted_comments(chat, dialog)
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
     return Page(rows=rows, aside=aside, log=[log], alarms=note_missing_participants(rows))
+
+
+def users_before(chat: FoundChat, told: Mapping[str, Json], staged: SourceRecord | None) -> list[int] | None:
+    """None where they are asked for, or something changed since the chat was listed."""
+    if chat.people or staged is None or not is_as_before(told, staged):
+        return None
+    return list(staged.extras["users"])
 
 
 def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
@@ -257,8 +305,11 @@ def note_missing_participants(rows: Sequence[Row]) -> list[str]:
 def detail_commands(chat: FoundChat) -> list[Command]:
     """What has to be asked. Who is in a private dialog is known."""
     said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
-    people = Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
-    return [said, people] if chat.dialog.startswith("chat") else [said]
+    return [said, ask_participants(chat)] if chat.dialog.startswith("chat") and chat.people else [said]
+
+
+def ask_participants(chat: FoundChat) -> Command:
+    return Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
 
 
 def chat_row(chat: FoundChat, dialog: Answer, users: list[int] | None) -> Row:
@@ -273,8 +324,10 @@ def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
 
 def participants(source: Source, chat: FoundChat, answer: Answer | None = None) -> list[int] | None:
     """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
-    if answer is None:
+    if answer is None and chat.dialog.isdecimal():
         return sorted({int(source.owners[chat.via]), int(chat.dialog)})
+    if answer is None:
+        (answer,) = source.batch([ask_participants(chat)], via=chat.via)
     if isinstance(answer.error, Permanent):
         return active_participants(source, chat)
     if answer.error is not None:
@@ -366,7 +419,7 @@ def refetch_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> d
         FoundChat(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
         for one in wanted
     ]
-    found = {row.source_id: row for row in read_details(source, chats, 0, datetime.now(UTC)).rows}
+    found = {row.source_id: row for row in read_details(source, chats, 0).rows}
     # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
     return {
         one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]

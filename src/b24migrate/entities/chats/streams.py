@@ -9,6 +9,7 @@ from b24migrate.entities.chats.reader import (
     UNKNOWN_KIND,
     dialog_of,
     gather,
+    gather_again,
     message_count,
     read_list,
     refetch_chats,
@@ -36,6 +37,7 @@ from b24migrate.model.streams import (
     SourceRecord,
     Stream,
     Written,
+    Tail,
     texts,
     times,
 )
@@ -145,7 +147,7 @@ chats = Stream(
     name="chats",
     table=Table("Chats", "chats"),
     key="source:chat:{id}",
-    read=(Gather("im.chat.get", read_list, needs=LISTS_MESSAGES), Gather("im.recent.list", gather)),
+    read=(Gather("im.chat.get", read_list, needs=LISTS_MESSAGES), Gather("im.recent.list", gather, again=gather_again)),
     batch=20,
     fields=(
         Field("type", take=chat_type),
@@ -199,6 +201,7 @@ chat_messages = Stream(
             paging=Backward(),
             items=("messages",),
             expected=message_count,
+            tail=Tail("last_message_id", "message_count", "date"),
             side="files",
             join=join_files,
         ),

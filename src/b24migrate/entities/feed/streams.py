@@ -69,7 +69,14 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     return read_newest(source, cursor) if "top" in cursor else read_further(source, cursor)
 
 
-def read_further(source: Source, cursor: Args) -> Page:
+def gather_again(source: Source, cursor: Args, known: Known) -> Page:
+    """The same, but the files behind attachments that are known are not asked for."""
+    if not cursor:
+        return gather(source, cursor, 0)
+    return read_newest(source, cursor, known) if "top" in cursor else read_further(source, cursor, known)
+
+
+def read_further(source: Source, cursor: Args, known: Known | None = None) -> Page:
     started = datetime.now(UTC)
     via, start = int(cursor["via"]), int(cursor["start"])
     pages = 1 if not start else min(PAGES_AT_ONCE, -(-(int(cursor["total"]) - start) // PAGE))
@@ -89,7 +96,7 @@ def read_further(source: Source, cursor: Args) -> Page:
     first = cursor.get("first") or [row.source_id for row in found[0]]
     onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}
     number = via * 1_000_000 + start // PAGE
-    page = posts_page(source, rows, via, started, number)
+    page = posts_page(source, rows, via, started, number, known=known)
     page.next.append({**onward, "top": True} if ended else onward)
     alone = len(source.owners) == 1
     aside = [SetAside("feed_posts", f"unpublished:{k + 1}", "impossible", UNPUBLISHED, "") for k in range(hidden)]
@@ -102,7 +109,7 @@ def read_further(source: Source, cursor: Args) -> Page:
     )
 
 
-def read_newest(source: Source, cursor: Args) -> Page:
+def read_newest(source: Source, cursor: Args, known: Known | None = None) -> Page:
     started = datetime.now(UTC)
     via = int(cursor["via"])
     missing = set(cursor["first"])
@@ -114,7 +121,7 @@ def read_newest(source: Source, cursor: Args) -> Page:
         missing -= {row.source_id for row in found}
         if not missing or answer.next is None:
             break
-    return posts_page(source, rows, via, started, via * 1_000_000 + 900_000)
+    return posts_page(source, rows, via, started, via * 1_000_000 + 900_000, known=known)
 
 
 def lowest(source: Source, limit: int) -> Page:
@@ -147,12 +154,16 @@ def posts_in(answer: Answer) -> list[Row]:
     return [Row(id_of(raw, "ID", METHOD), bytes(raw)) for raw in raws]
 
 
-def posts_page(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:
+def posts_page(
+    source: Source, rows: Sequence[Row], via: int, started: datetime, number: int, *, known: Known | None = None
+) -> Page:
     """With the files behind the attachments, and whose webhook saw the posts."""
     seen_by = {"via": via, "seen_by": source.owners[via]}
-    known = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via)
+    staged = known.lookup("feed_posts", [row.source_id for row in rows]) if known else {}
+    files = {name: file for one in staged.values() for name, file in (one.extras.get("attached") or {}).items()}
+    told = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
     log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
-    return Page(rows=known, log=[log])
+    return Page(rows=told, log=[log])
 
 
 def refetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
@@ -249,7 +260,7 @@ feed_recipients = Stream(
 feed_posts = Stream(
     name="feed_posts",
     table=Table("FeedPosts", "feed_posts"),
-    read=(Gather(METHOD, gather),),
+    read=(Gather(METHOD, gather, again=gather_again),),
     batch=20,
     fields=(
         *texts("TITLE"),
