@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from b24migrate.engine.phases import deletions
+from b24migrate.engine.phases import deletions, tails
 from b24migrate.engine.phases.context import Follow, RunContext, walk
 from b24migrate.engine.phases.deletions import DOUBTFUL, GONE, LOOKED_AT, Family
 from b24migrate.engine.phases.moved import next_parents
@@ -76,8 +76,10 @@ def _reading(context: RunContext, job: Job, stream: Stream) -> PerParent:
 def find_unshown(context: RunContext, job: Job, stream: Stream, parents: list[Record]) -> Iterator[Family]:
     """Children that this pass did not show, of parents that are there."""
     reading, pass_no = _reading(context, job, stream), int(job.args["pass"])
+    keys = [parent.row_key for parent in parents]
+    whole = tails.read_whole(context, stream, keys, pass_no) if reading.tail else set(keys)
     for parent in parents:
-        if not parent.deleted_utc:
+        if not parent.deleted_utc and parent.row_key in whole:
             span = children_of(reading, parent.row_key)
             while records := context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False):
                 yield from (Family(one, parent) for one in records)

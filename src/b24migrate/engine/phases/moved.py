@@ -11,7 +11,8 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases import tails
+from b24migrate.engine.phases.context import RunContext, decode_readable, decode_record
 from b24migrate.engine.phases.delta import complete_pass
 from b24migrate.model.records import Json, Record, Span, Staged, order_key
 from b24migrate.model.streams import Listing, PerParent, SourceRecord, Stream
@@ -141,10 +142,13 @@ def next_parents(
     """The next parents whose children a delta pass reads, deleted ones too, and where to go on ("": nowhere)."""
     of = context.streams[reading.of]
     moved = set(find_moved(context, stream, reading))
-    if context.options.deep:
+    deep = context.options.deep
+    if deep or reading.tail:
         records = context.store.records(of.table, Span(after), limit)
         end = order_key(records[-1].row_key) if len(records) == limit else ""
-        return [one for one in records if one.row_key in moved or _is_deep(reading, of, one)], end
+        there = decode_readable([one for one in records if not one.deleted_utc], of)
+        moved |= tails.find_moved(context, stream, reading, there)
+        return [one for one in records if one.row_key in moved or (deep and _is_deep(reading, of, one))], end
     keys = sorted((key for key in moved if order_key(key) > after), key=order_key)[: limit + 1]
     found = context.store.get(of.table, keys[:limit])
     return [found[key] for key in keys[:limit] if key in found], order_key(keys[limit - 1]) if len(keys) > limit else ""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import msgspec
 
-from b24migrate.engine.phases import partial
+from b24migrate.engine.phases import partial, tails
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, decode_record
 from b24migrate.engine.phases.delta import is_delta
@@ -66,7 +66,10 @@ def pack(context: RunContext, job: Job) -> Follow:
         note_refuted(context, job, stream, reading)
     parents, after = _next_parents(context, job, stream, reading)
     asked = {str(one): int(pages) for one, pages in job.args.get("held", ())}
-    asked |= _count_pages(context, reading, of, parents, _asks(context, job, stream, size))
+    new = _count_pages(context, reading, of, parents, _asks(context, job, stream, size))
+    delta = is_delta(context, stream, int(job.args["pass"]))
+    ends = tails.partial_cursors(context, stream, reading, [*asked, *new]) if delta else {}
+    asked |= {one: 1 if one in ends else pages for one, pages in new.items()}
     last = not after
     packs, held = (list(pack_lanes(asked)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
@@ -77,7 +80,7 @@ def pack(context: RunContext, job: Job) -> Follow:
             "children",
             {
                 **args,
-                "parents": [[one, 0, 0] for one in lane],
+                "parents": [[one, *ends.get(one, (0, 0))] for one in lane],
                 "n": (number + k) * PAGES_OF_A_PARENT,
                 **walk_args(reading),
             },

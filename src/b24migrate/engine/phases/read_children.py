@@ -67,7 +67,8 @@ def children(context: RunContext, job: Job) -> Follow:
     page = number_pages(set_twins_aside(context, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     partly = {one.parent.id for one in progress if one.floor}
-    keep_page(context, stream, page, int(job.args["pass"]))
+    kept = tails.without_same(context, stream, page.rows, partly) if partly else page.rows
+    keep_page(context, stream, replace(page, rows=kept), int(job.args["pass"]))
     context.store.write(
         CHECKPOINTS,
         [

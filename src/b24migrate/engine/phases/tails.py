@@ -12,13 +12,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import msgspec
+
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.delta import KEYS_AT_ONCE, NOW
-from b24migrate.model.records import Json, Span, order_key
+from b24migrate.engine.phases.payload import decode_payloads, payload_hash
+from b24migrate.model.records import Json, Record, Row, Span, Status, has_new_extras, order_key
 from b24migrate.model.streams import PerParent, SourceRecord, Stream, Tail
 from b24migrate.ports import PASSES, STATES, RegisterRow
 
 DAY_S = 86_400
+FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
 
 
 class Told(NamedTuple):
@@ -73,18 +77,36 @@ def begin_of_window(context: RunContext, stream: Stream, tail: Tail) -> int:
     return int(now.timestamp() - tail.days * DAY_S)
 
 
-def first_cursors(
-    context: RunContext, stream: Stream, reading: PerParent, parents: Sequence[str], *, whole: bool
-) -> list[list[Json]]:
-    """Where the walks through the children of these parents begin, and where they may end."""
-    if whole or reading.tail is None:
-        return [[one, 0, 0] for one in parents]
-    known = read_states(context, stream, parents)
+def partial_cursors(
+    context: RunContext, stream: Stream, reading: PerParent, parents: Sequence[str]
+) -> dict[str, list[Json]]:
+    """Of the parents whose children need not all be read: where the walk begins, and where it may end (`Progress`)."""
+    if reading.tail is None:
+        return {}
     since = begin_of_window(context, stream, reading.tail)
-    return [
-        [one, 0, 0, -1, 0, known[one].last, since] if one in known and known[one].last else [one, 0, 0]
-        for one in parents
-    ]
+    known = read_states(context, stream, parents)
+    return {key: [0, 0, -1, 0, one.last, since] for key, one in known.items() if one.last}
+
+
+# ---------------------------------------------------------------- what a walk brought
+
+
+def without_same(context: RunContext, stream: Stream, rows: Sequence[Row], parents: Collection[str]) -> list[Row]:
+    """Of the children of these parents only those that are new or others than before: the rest counts as seen."""
+    keys = [row.source_id for row in rows if row.source_id.rpartition(":")[0] in parents]
+    known = context.store.get(stream.table, keys) if keys else {}
+    return [row for row in rows if row.source_id not in known or is_other_row(stream, row, known[row.source_id])]
+
+
+def is_other_row(stream: Stream, row: Row, staged: Record) -> bool:
+    hash_one = payload_hash(stream)
+    if staged.deleted_utc or staged.status in FAILED or hash_one is None:
+        return True
+    try:
+        same = hash_one(row.source_id, *decode_payloads(stream, [row.payload])) == staged.payload_hash
+    except msgspec.DecodeError:
+        return True
+    return not same or has_new_extras(msgspec.json.encode(row.extras) if row.extras else None, staged.extras)
 
 
 # ---------------------------------------------------------------- the end of a walk

@@ -22,6 +22,7 @@ from b24migrate.messages import say
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.streams import (
     ABSENT,
+    Again,
     Backward,
     Entity,
     Field,
@@ -201,6 +202,7 @@ chat_messages = Stream(
             paging=Backward(),
             items=("messages",),
             expected=message_count,
+            again=Again(("last_message_id", "message_count")),
             tail=Tail("last_message_id", "message_count", "date"),
             side="files",
             join=join_files,

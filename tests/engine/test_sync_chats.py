@@ -1,0 +1,209 @@
+"""A delta run brings what happened in chats. It reads little of them, and all of a chat where something was deleted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.engine.world import World
+
+from b24migrate.engine.phases import read_children
+from b24migrate.engine.run import RunResult
+from b24migrate.model.errors import Halted
+from b24migrate.model.streams import PHASES
+from b24sim.company.chats import Chat
+
+Json = Any
+GET = ("custom-fields-get", "get")
+
+
+def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False, **settings: Json) -> RunResult:
+    with made.app(**settings) as app:
+        return app.runner.run(app.chosen(("chats",)), phases, delta=True, deep=deep, tick=made.leap())
+
+
+def asked(made: World) -> Counter[str]:
+    """How often each method was called since the last look."""
+    stats = made.cloud.portal.stats
+    calls = Counter(stats.methods) + Counter(stats.inner)
+    stats.reset()
+    return calls
+
+
+def chats(made: World) -> list[Chat]:
+    """Chats of several people that the webhook reads, the longest first."""
+    known = made.records("Chats")
+    found = [one for one in made.cloud.portal.company.chats.values() if str(one.id) in known]
+    return sorted((one for one in found if len(one.members) > 3), key=len, reverse=True)
+
+
+def members(made: World, chat: Chat) -> set[str]:
+    """On the box, by their ids in the source."""
+    there = {row["TargetId"]: key for key, row in made.records("Users").items()}
+    return {there[str(one)] for one in made.imported("chats")[f"source:chat:{chat.id}"]["fields"]["users"]}
+
+
+def message(made: World, number: int) -> dict[str, Json]:
+    fields: dict[str, Json] = made.imported("chat_messages")[f"source:chat:msg:{number}"]["fields"]
+    return fields
+
+
+def gone(made: World) -> set[str]:
+    return {row["RowKey"] for row in made.table("ChatMessages", "RowKey", "DeletedUtc") if row["DeletedUtc"]}
+
+
+def say(made: World, chat: Chat, count: int = 1) -> list[int]:
+    return made.change("chat_messages", "add", chat=chat.id, count=count)
+
+
+def is_sound(made: World) -> bool:
+    told = made.stream("chat_messages")
+    assert (told.drift, told.findings, told.failed, told.waiting) == (0, 0, 0, 0)
+    return made.entity("chats").verified
+
+
+# ---------------------------------------------------------------- what arrives
+
+
+def test_what_people_wrote_edited_and_deleted_arrives(talk: World) -> None:
+    long, other, third, *_ = chats(talk)
+    edited, liked, softly, for_good = say(talk, long, 4)
+    assert sync(talk).exit_code == 0
+    talk.change("chat_messages", id=edited, chat=long.id, seen=False, fields={"text": "Правка"})
+    talk.change("chat_messages", id=liked, chat=long.id, seen=False, fields={"params": {"LIKE": [1]}})
+    talk.change("chat_messages", "delete", id=softly, chat=long.id)
+    talk.change("chat_messages", "delete", id=for_good, chat=long.id, for_good=True)
+    old, same_count = other.id_at(3), third.id_at(2)
+    talk.change("chat_messages", "delete", id=old, chat=other.id, for_good=True)
+    talk.change("chat_messages", "delete", id=same_count, chat=third.id, for_good=True)
+    (new,) = say(talk, third)
+    assert sync(talk).exit_code == 0
+    assert (message(talk, edited)["text"], message(talk, liked)["reactions"]) == ("Правка", {"LIKE": 1})
+    assert message(talk, softly)["params"]["IS_DELETED"] == "Y"
+    assert message(talk, new)["text"].startswith("Новое")
+    assert gone(talk) == {f"{long.id}:{for_good}", f"{other.id}:{old}", f"{third.id}:{same_count}"}
+    assert is_sound(talk)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    assert asked(talk)["im.dialog.messages.get"] == 2  # the two in which somebody wrote today
+
+
+def test_chats_and_participants_follow(talk: World) -> None:
+    renamed, left, joined, *_ = chats(talk)
+    who = next(user for user in left.members if user not in (1, left.owner))
+    talk.change("chats", id=left.id, fields={"users": [one for one in left.members if one != who]})
+    free = [int(one) for one in talk.records("Users") if int(one) not in joined.members]
+    talk.change("chats", id=joined.id, fields={"users": [*joined.members, *free[:1]]})
+    talk.change("chats", id=renamed.id, fields={"name": "Другой чат"})
+    (new,) = talk.change("chats", "add", fields={"users": [1, 2, 3, 4], "name": "Новый"})
+    (first,) = talk.change("chat_messages", "add", chat=new)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    assert asked(talk)["im.chat.user.list"] == 4 - (not free)
+    assert sync(talk).exit_code == 0
+    assert talk.imported("chats")[f"source:chat:{renamed.id}"]["fields"]["name"] == "Другой чат"
+    assert str(who) not in members(talk, left)
+    assert set(map(str, free[:1])) <= members(talk, joined)
+    assert message(talk, first)["text"]
+    assert is_sound(talk)
+
+
+def test_a_swap_without_a_word_is_seen_by_a_deep_run_only(talk: World) -> None:
+    chat = next(one for one in chats(talk) if len(one.members) < 12)
+    out = next(user for user in chat.members if user not in (1, chat.owner))
+    new = next(int(one) for one in talk.records("Users") if int(one) not in chat.members)
+    talk.change("chats", id=chat.id, fields={"users": [new if one == out else one for one in chat.members]})
+    assert sync(talk).exit_code == 0
+    assert str(out) in members(talk, chat)
+    assert sync(talk, deep=True).exit_code == 0
+    assert (str(out) in members(talk, chat), str(new) in members(talk, chat)) == (False, True)
+
+
+def test_an_edit_outside_the_window_is_seen_by_a_full_run_only(talk: World) -> None:
+    chat = chats(talk)[0]
+    number = next(chat.id_at(place) for place in range(len(chat)) if message(talk, chat.id_at(place))["author_id"] != "0")
+    talk.change("chat_messages", id=number, chat=chat.id, fields={"text": "Поздняя правка"})
+    assert sync(talk).exit_code == 0
+    assert message(talk, number)["text"] != "Поздняя правка"
+    assert talk.run("chats").exit_code == 0
+    assert message(talk, number)["text"] == "Поздняя правка"
+
+
+def test_a_chat_that_is_not_shown_any_more_is_not_deleted(talk: World) -> None:
+    chat = chats(talk)[1]
+    before = talk.stream("chat_messages")
+    talk.change("chats", "delete", id=chat.id)
+    sync(talk)
+    assert (talk.stream("chats").deleted, gone(talk)) == (0, set())
+    assert talk.stream("chat_messages").imported == before.imported
+
+
+# ---------------------------------------------------------------- what it costs
+
+
+def test_nothing_changed_costs_little_and_sends_nothing(talk: World) -> None:
+    sync(talk)
+    talk.box.portal.stats.reset()
+    asked(talk)
+    assert sync(talk, phases=(*GET, "set")).exit_code == 0
+    calls, known = asked(talk), len(talk.records("Chats"))
+    assert calls["im.dialog.get"] == known
+    assert (calls["im.chat.user.list"], calls["im.dialog.messages.get"]) == (0, 0)
+    assert calls["batch"] == 2  # the lists, and all chats
+    assert not [name for name in talk.box.portal.stats.methods if name.endswith(".batch")]
+
+
+def test_of_a_long_chat_only_the_end_is_read(talk: World) -> None:
+    chat = chats(talk)[0]
+    say(talk, chat, 230)
+    sync(talk)
+    later(talk, days=4)
+    (new,) = say(talk, chat)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    assert asked(talk)["im.dialog.messages.get"] == 1
+    assert sync(talk).exit_code == 0
+    assert message(talk, new)["text"]
+    assert is_sound(talk)
+
+
+def later(made: World, *, days: float) -> None:
+    """Messages that are there become so much older."""
+    for chat in made.cloud.portal.company.chats.values():
+        for row in chat.added:
+            row["date"] = f"2020{row['date'][4:]}"
+    made.cloud.portal.company.chats_version += 1
+    del days
+
+
+# ---------------------------------------------------------------- interruptions
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_it_may_be_killed_at_any_request(talk: World, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    long, other, third, *_ = chats(talk)
+    sync(talk)
+    new = say(talk, long, 120)
+    talk.change("chat_messages", "delete", id=other.id_at(1), chat=other.id, for_good=True)
+    hidden = f"{other.id}:{other.id_at(1)}"
+    del hidden
+    say(talk, third)
+    calls = 0
+    keep = read_children.keep_page
+
+    def killed(*args: Json) -> None:
+        nonlocal calls
+        calls += 1
+        keep(*args)
+        if calls == step:
+            raise Halted("killed")
+
+    monkeypatch.setattr(read_children, "keep_page", killed)
+    with pytest.raises(Halted):
+        sync(talk)
+    assert sync(talk).exit_code == 0
+    assert all(message(talk, one)["text"] for one in new)
+    assert len(gone(talk)) == 1
+    assert is_sound(talk)
