@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from tests.engine.world import World
 
-from b24migrate.engine.phases import read_children
+from b24migrate.engine.jobs import PERFORMERS, Performer
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.run import RunResult
 from b24migrate.model.errors import Halted
+from b24migrate.model.records import Job
 from b24migrate.model.streams import PHASES
 from b24sim.company.chats import Chat
 
@@ -123,7 +125,9 @@ def test_a_swap_without_a_word_is_seen_by_a_deep_run_only(talk: World) -> None:
 
 def test_an_edit_outside_the_window_is_seen_by_a_full_run_only(talk: World) -> None:
     chat = chats(talk)[0]
-    number = next(chat.id_at(place) for place in range(len(chat)) if message(talk, chat.id_at(place))["author_id"] != "0")
+    number = next(
+        chat.id_at(place) for place in range(len(chat)) if message(talk, chat.id_at(place))["author_id"] != "0"
+    )
     talk.change("chat_messages", id=number, chat=chat.id, fields={"text": "Поздняя правка"})
     assert sync(talk).exit_code == 0
     assert message(talk, number)["text"] != "Поздняя правка"
@@ -151,15 +155,15 @@ def test_nothing_changed_costs_little_and_sends_nothing(talk: World) -> None:
     calls, known = asked(talk), len(talk.records("Chats"))
     assert calls["im.dialog.get"] == known
     assert (calls["im.chat.user.list"], calls["im.dialog.messages.get"]) == (0, 0)
-    assert calls["batch"] == 2  # the lists, and all chats
+    assert calls["batch"] == 3  # what the portal is like, the lists, and all chats
     assert not [name for name in talk.box.portal.stats.methods if name.endswith(".batch")]
 
 
 def test_of_a_long_chat_only_the_end_is_read(talk: World) -> None:
     chat = chats(talk)[0]
     say(talk, chat, 230)
+    age(talk)
     sync(talk)
-    later(talk, days=4)
     (new,) = say(talk, chat)
     asked(talk)
     assert sync(talk, phases=GET).exit_code == 0
@@ -169,41 +173,45 @@ def test_of_a_long_chat_only_the_end_is_read(talk: World) -> None:
     assert is_sound(talk)
 
 
-def later(made: World, *, days: float) -> None:
-    """Messages that are there become so much older."""
-    for chat in made.cloud.portal.company.chats.values():
-        for row in chat.added:
-            row["date"] = f"2020{row['date'][4:]}"
-    made.cloud.portal.company.chats_version += 1
-    del days
+def age(made: World) -> None:
+    """The messages that came since the migration become older than any window."""
+    company = made.cloud.portal.company
+    for row in (row for chat in company.chats.values() for row in chat.added):
+        row["date"] = f"2020{row['date'][4:]}"
+    company.chats_version += 1
 
 
 # ---------------------------------------------------------------- interruptions
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 4])
-def test_it_may_be_killed_at_any_request(talk: World, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+def test_it_may_be_killed_after_every_job(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each job of the get is done twice: it was, and nobody wrote it down."""
     long, other, third, *_ = chats(talk)
-    sync(talk)
-    new = say(talk, long, 120)
-    talk.change("chat_messages", "delete", id=other.id_at(1), chat=other.id, for_good=True)
-    hidden = f"{other.id}:{other.id_at(1)}"
-    del hidden
-    say(talk, third)
-    calls = 0
-    keep = read_children.keep_page
-
-    def killed(*args: Json) -> None:
-        nonlocal calls
-        calls += 1
-        keep(*args)
-        if calls == step:
-            raise Halted("killed")
-
-    monkeypatch.setattr(read_children, "keep_page", killed)
-    with pytest.raises(Halted):
-        sync(talk)
-    assert sync(talk).exit_code == 0
-    assert all(message(talk, one)["text"] for one in new)
-    assert len(gone(talk)) == 1
+    new, erased = say(talk, long, 120), other.id_at(1)
+    talk.change("chat_messages", "delete", id=erased, chat=other.id, for_good=True)
+    (last,) = say(talk, third)
+    done: set[str] = set()
+    for kind in ("pack", "read", "children", "seek-children", "mark"):
+        monkeypatch.setitem(PERFORMERS, kind, killed_once(PERFORMERS[kind], done))
+    for _ in range(30):
+        try:
+            assert sync(talk, run={"workers": 1}).exit_code == 0
+            break
+        except Halted:
+            pass
+    assert {one.split(":")[1] for one in done} == {"pack", "read", "children", "seek-children", "mark"}
+    assert all(message(talk, one)["text"] for one in (*new, last))
+    assert gone(talk) == {f"{other.id}:{erased}"}
     assert is_sound(talk)
+    assert all(created == 1 for created, _ in talk.effects().values())
+
+
+def killed_once(perform: Performer, done: set[str]) -> Performer:
+    def performed(context: RunContext, job: Job) -> Follow:
+        follow = perform(context, job)
+        if job.id not in done:
+            done.add(job.id)
+            raise Halted("killed")
+        return follow
+
+    return performed

@@ -261,6 +261,8 @@ class ChildrenReader:
                 return
             chain.got += len(rows)
             chain.total = chain.total if answer.total is None else answer.total
+            if chain.total is not None:
+                page.totals[chain.parent.id] = chain.total
             self._keep(chain, [row for _, row in rows])
             page.log.append(entry(len(page.log), self._size or len(rows), len(rows), command, span))
             self._advance(chain, rows)

@@ -198,6 +198,7 @@ class Page:
     trusted: list[str] = field(default_factory=list)
     gap: bool = False
     apart: list[Args] = field(default_factory=list)  # parents that keep failing: each goes on by itself
+    totals: dict[str, int] = field(default_factory=dict)  # of lists by offset, by parent
 
 
 class Item(NamedTuple):

@@ -284,6 +284,11 @@ class PerParent:
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
     tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
+    # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
+    newest: bool = False
+    # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
+    # number, which a delta pass does not count again
+    shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
     # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
     # is given the parents with the ids that were listed, and tells which scopes are granted.
     unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None

@@ -97,7 +97,8 @@ CHANGES = Register("Changes", "change", ("Fields",))
 # by run and record type: what a delta pass found, and who wrote it. `Writers`: [user, how many, last time], …
 DELTAS = Register("Deltas", "delta", ("AtUtc", "Changed", "Deleted", "Staged", "Writers"))
 CUTOVER = Register("Cutover", "cutover", ("Data",), True)  # how far the cutover is
-# by stream and parent: what the parent told of its children when they were last read, and the pass that last read all
+# by stream and parent, what it told of its children when they were last read: the newest, the number, and the pass that
+# last read all; of a list by offset the total and the pass
 STATES = Register("States", "state", ("State",))
 REGISTERS = (
     ID_MAP,

@@ -27,14 +27,15 @@ TRIES = 3  # of a calibration: something may change in its midst
 KEYS_AT_ONCE = 10_000
 NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
 TIME, IDS = "time", "ids"  # of a job's args: which question a delta pass asks
-# How a delta pass reads a stream: what it is asked for, what differs, children of some parents; all, with less detail.
-ASKED, SWEPT, CHILDREN, LISTED = "asked", "swept", "children", "listed"
+# How a delta pass reads a stream: what it is asked for, what differs, children of some parents; the beginnings of
+# lists; all, but asked about in less detail.
+ASKED, SWEPT, CHILDREN, NEWEST, LISTED = "asked", "swept", "children", "newest", "listed"
 _WHOLE, _PARTLY, _LISTED = 0, 1, 2  # of PASSES
 
 
 class StreamPass(NamedTuple):
     """How a pass reads a stream. `highest`: by prefix of the ids the highest one that was known before. `listed`: all
-    of it, but only what may have changed is asked about in detail (`Gather.again`)."""
+    of it, but less is asked about it (`Gather.again`, `PerParent.shown`)."""
 
     delta: bool = False
     since: str = ""
@@ -101,7 +102,11 @@ def find_part(context: RunContext, stream: Stream, of: str) -> Part:
 def find_way(context: RunContext, stream: Stream) -> str:
     """How a delta pass reads it by the words that it has; none where it is read whole."""
     reading = context.reading(stream)
+    if isinstance(reading, PerParent) and reading.shown:
+        return LISTED
     if isinstance(reading, PerParent):
+        if all(isinstance(one, PerParent) and one.newest for one in find_readings(context, stream)):
+            return NEWEST
         return CHILDREN if all(_is_asked_again(context, stream, one) for one in find_readings(context, stream)) else ""
     if isinstance(reading, Gather) and reading.again:
         return LISTED
@@ -162,7 +167,9 @@ def explain(context: RunContext, stream: Stream) -> Explained:
         names = {name for one in readings if one.again for name in one.again.fields}
         how = say("delta.how.children", of=stream.parent, fields=sorted(names))
         return Explained(how, never or say("delta.gone.children"))
-    return Explained(say("delta.how.listed" if way == LISTED else "delta.how.whole"), never or say("delta.gone.whole"))
+    shown = isinstance(reading := context.reading(stream), PerParent) and reading.shown
+    how = say("delta.how.shown" if shown else "delta.how.listed" if way == LISTED else "delta.how.whole")
+    return Explained(how, never or say("delta.gone.whole"))
 
 
 # ---------------------------------------------------------------- the beginning of a pass
@@ -231,6 +238,8 @@ def reason_to_read_whole(
     way = find_way(context, stream)
     if not way:
         return say("delta.no_words")
+    if context.options.deep and isinstance(context.reading(stream), PerParent) and way in (NEWEST, LISTED):
+        return say("delta.deep")
     known = before["Basis"] or {}
     if known.get("owners") != basis["owners"] or known.get("scopes") != basis["scopes"]:
         return say("delta.rights")

@@ -12,7 +12,7 @@ import msgspec
 from b24migrate.engine.phases import partial, tails
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, decode_record
-from b24migrate.engine.phases.delta import is_delta
+from b24migrate.engine.phases.delta import is_delta, this_pass
 from b24migrate.engine.phases.hints import (
     NONE,
     REST,
@@ -103,7 +103,7 @@ def _next_parents(context: RunContext, job: Job, stream: Stream, reading: PerPar
     """The next parents, and where to go on ("": nowhere). When a hint is refuted, those that believed it are all
     asked, in a delta pass too."""
     after = str(job.args["after"])
-    if is_delta(context, stream, int(job.args["pass"])) and not job.args.get(REST):
+    if reading.again and is_delta(context, stream, int(job.args["pass"])) and not job.args.get(REST):
         return next_parents(context, stream, reading, after, PARENTS_AT_ONCE)
     parents = context.store.records(context.streams[reading.of].table, Span(after), PARENTS_AT_ONCE)
     return parents, order_key(parents[-1].row_key) if len(parents) == PARENTS_AT_ONCE else ""
@@ -113,9 +113,12 @@ def _asks(context: RunContext, job: Job, stream: Stream, size: int) -> Callable[
     """Whether a parent is asked by this job, for the reading and the parent."""
     rest, which = str(job.args.get(REST, "")), int(job.args.get("which", 0))
     refuted = refuted_before(context, stream, which, int(job.args["pass"]))
-    delta = is_delta(context, stream, int(job.args["pass"]))
+    chosen = this_pass(context, stream, int(job.args["pass"]))
+    delta, listed = chosen.delta, chosen.listed
 
     def asks(reading: PerParent, parent: SourceRecord) -> bool:
+        if listed and reading.shown and not reading.shown(parent, context.source.owners):
+            return False
         hint = hint_of(reading, parent)
         if rest:
             return hint == rest and not is_sampled(parent.id, size)

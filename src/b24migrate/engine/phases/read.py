@@ -88,7 +88,8 @@ def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> I
             continue
         yield CHECKPOINTS, f"{stream.name}:"
         yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimate_prefix, trusted_prefix, gap_key))
-        yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
+        if not (chosen[stream.name].listed and any(isinstance(one, PerParent) for one in stream.read)):
+            yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
 
 
 def read(context: RunContext, job: Job) -> Follow:

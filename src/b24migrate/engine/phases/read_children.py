@@ -12,6 +12,7 @@ from b24migrate.engine.phases import tails
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
+from b24migrate.engine.phases.newest_lists import leave_known_lists
 from b24migrate.engine.phases.parent_lanes import (
     PACK_PARENTS,
     PAGES_OF_A_PARENT,
@@ -60,6 +61,7 @@ def children(context: RunContext, job: Job) -> Follow:
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
     page = context.source.children(reading, progress, one_page=bool(context.options.test_limit), gently=gently)
+    page = leave_known_lists(context, job, reading, progress, page)
     page = add_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
     told = resolve_parents(context, stream, reading, page, parents)
     if told is None:

@@ -178,7 +178,12 @@ chats = Stream(
         Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),
     ),
     covered=("users",),
+    unseen=(say("delta.unseen.chat_people"),),
 )
+
+# Ids grow with creation, and a message that is deleted for good lowers the number. Old methods refuse edits after three
+# days (kernel 25.100); the portal may set another limit (api-reference/chats/messages/index.md).
+TAIL = Tail("last_message_id", "message_count", "date", days=3)
 
 chat_messages = Stream(
     name="chat_messages",
@@ -202,8 +207,8 @@ chat_messages = Stream(
             paging=Backward(),
             items=("messages",),
             expected=message_count,
-            again=Again(("last_message_id", "message_count")),
-            tail=Tail("last_message_id", "message_count", "date"),
+            again=Again((TAIL.last, TAIL.count)),
+            tail=TAIL,
             side="files",
             join=join_files,
         ),
@@ -228,6 +233,7 @@ chat_messages = Stream(
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
     title=("text",),
+    unseen=(say("delta.unseen.chat_messages", days=TAIL.days),),
 )
 
 ENTITIES = (

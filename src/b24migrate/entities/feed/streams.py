@@ -246,6 +246,7 @@ def posts_by_recipient(of: str, prefix: str) -> PerParent:
         row_key=lambda parent, row: f"{row['ID']}:{prefix}{parent.id}",
         bare=True,
         everybody=True,
+        newest=True,
     )
 
 
@@ -292,6 +293,7 @@ feed_posts = Stream(
         Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
     ),
     title=("TITLE", "DETAIL_TEXT"),
+    unseen=(say("delta.unseen.feed_recipients"),),
 )
 
 
@@ -481,8 +483,12 @@ def comment_key(_: SourceRecord, row: Args) -> str:
     return f"{post}:{row.get('comment_id') or row['id']}"
 
 
+def is_owner(author: SourceRecord, owners: Sequence[str]) -> bool:
+    return author.id in owners
+
+
 def reason_unreadable(author: SourceRecord, row: Args, owners: Sequence[str]) -> str | None:
-    if author.id not in owners:
+    if not is_owner(author, owners):
         return HIDDEN
     return None if row.get("post_id") or row.get("log_id") else NAMELESS
 
@@ -522,6 +528,7 @@ feed_comments = Stream(
             row_key=comment_key,
             alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
             conceals=reason_unreadable,
+            shown=is_owner,
             side="files",
             join=join_files,
         ),
@@ -545,6 +552,7 @@ feed_comments = Stream(
     written=(Written(lambda seen: seen.extras.get("of"), "date"),),
     files=files_of_comment,
     title=("text",),
+    unseen=(say("delta.unseen.feed_comments"),),
 )
 
 ENTITIES = (

@@ -1,0 +1,63 @@
+"""get: reads of lists whose newest members come first only the beginning, where a delta pass finds nothing new there.
+
+The total of each list that is longer than a page is kept with the pass that read it (register States). A list is left
+after its first page if that shows nothing new and the total is that of a complete pass; else it is read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.delta import complete_pass, is_delta
+from b24migrate.model.records import Args, Job, Page
+from b24migrate.model.streams import PerParent, Progress, Stream
+from b24migrate.ports import STATES, RegisterRow
+
+
+def leave_known_lists(
+    context: RunContext, job: Job, reading: PerParent, progress: Sequence[Progress], page: Page
+) -> Page:
+    """Before its rows are staged."""
+    begun = {one.parent.id for one in progress if not one.after}
+    lists = {one["id"]: one for one in page.next if one["id"] in begun and one["after"] and one["id"] in page.totals}
+    if not reading.newest or not lists or context.options.test_limit:
+        return page
+    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
+    keys = {parent: _key(stream, job, one) for parent, one in lists.items()}
+    before = context.store.rows_of(STATES, list(keys.values()))
+    rows = [RegisterRow(keys[one], {"State": [page.totals[one], pass_no]}) for one in lists]
+    known: set[str] = set()
+    if is_delta(context, stream, pass_no):
+        same = {
+            one for one in lists if keys[one] in before and _is_total(context, stream, before[keys[one]], page, one)
+        }
+        known = same - _with_new_rows(context, stream, page)
+    context.store.write(STATES, rows)
+    return replace(page, next=list(filter(None, (_onward(context, reading, one, known) for one in page.next))))
+
+
+def _key(stream: Stream, job: Job, one: Mapping[str, int]) -> str:
+    """Each webhook has lists of its own."""
+    return f"{stream.name}:{job.args.get('which', 0)}.{one.get('via', 0)}:{one['id']}"
+
+
+def _is_total(context: RunContext, stream: Stream, row: RegisterRow, page: Page, parent: str) -> bool:
+    total, pass_no = row.values["State"]
+    return bool(total == page.totals[parent] and pass_no <= complete_pass(context, stream))
+
+
+def _with_new_rows(context: RunContext, stream: Stream, page: Page) -> set[str]:
+    """The parents of which the page shows something new."""
+    staged = context.store.known(stream.table, [row.source_id for row in page.rows])
+    return {str((row.extras or {}).get("of")) for row in page.rows if row.source_id not in staged}
+
+
+def _onward(context: RunContext, reading: PerParent, one: Args, known: set[str]) -> Args | None:
+    """Where to go on: with the next webhook's list, if this one is known."""
+    if one["id"] not in known:
+        return one
+    via = int(one.get("via", 0)) + 1
+    more = reading.everybody and via < len(context.source.owners)
+    return {"id": one["id"], "after": 0, "got": 0, "via": via} if more else None

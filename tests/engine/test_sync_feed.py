@@ -1,0 +1,149 @@
+"""A delta run brings what happened in the feed, and asks little where nothing did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.migrated import TakeUp, migrated
+from tests.engine.world import SMALL, World
+
+from b24migrate.engine.run import RunResult
+from b24migrate.model.streams import PHASES
+
+Json = Any
+GET = ("custom-fields-get", "get")
+PLAN = replace(SMALL, chats=0, messages=0, posts=70, comments_per_post=3)
+SETTINGS = {"run": {"entities": ["users", "groups", "feed"]}, "mapping": {"placeholder_user": "1"}}
+OWNERS = (1, 2)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("feed"), PLAN, webhooks=OWNERS, settings=SETTINGS) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def feed(done: TakeUp, tmp_path: Path) -> World:
+    return done(tmp_path)
+
+
+def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False) -> RunResult:
+    with made.app() as app:
+        return app.runner.run(app.chosen(("feed",)), phases, delta=True, deep=deep, tick=made.leap())
+
+
+def asked(made: World) -> Counter[str]:
+    """How often each method was called since the last look."""
+    stats = made.cloud.portal.stats
+    calls = Counter(stats.methods) + Counter(stats.inner)
+    stats.reset()
+    return calls
+
+
+def post(made: World, number: int) -> dict[str, Json]:
+    fields: dict[str, Json] = made.imported("feed_posts")[f"source:feed_posts:{number}"]["fields"]
+    return fields
+
+
+def posts(made: World) -> list[int]:
+    """Those that anybody sees."""
+    known = made.cloud.portal.company.feed.posts
+    return [int(key) for key in made.records("FeedPosts") if "UA" in known[int(key)].dest]
+
+
+def comment_key(made: World, number: int) -> str:
+    row = made.cloud.portal.company.feed_rows.comments.row(number)
+    return f"{row['_post_id']}:{row['comment_id']}"
+
+
+def own_comments(made: World) -> list[int]:
+    """Of the webhooks' owners."""
+    comments, known = made.cloud.portal.company.feed_rows.comments, made.records("FeedComments")
+    found = [number for number in comments.ids if comments.row(number)["_author_id"] in OWNERS]
+    return [number for number in found if comment_key(made, number) in known]
+
+
+def gone(made: World, table: str) -> set[str]:
+    return {row["RowKey"] for row in made.table(table, "RowKey", "DeletedUtc") if row["DeletedUtc"]}
+
+
+def is_sound(made: World) -> bool:
+    for name in ("feed_posts", "feed_comments"):
+        told = made.stream(name)
+        assert (told.drift, told.findings, told.failed, told.waiting) == (0, 0, 0, 0), name
+    return made.entity("feed").verified
+
+
+def counted(made: World) -> int:
+    """Comments that nobody can read."""
+    ((count,),) = made.sql("SELECT count(*) FROM SetAside WHERE RowKey LIKE 'impossible:feed_comments:%'")
+    return int(count)
+
+
+def test_posts_and_comments_follow(feed: World) -> None:
+    edited, deleted, commented, *_ = posts(feed)
+    first, second, *_ = own_comments(feed)
+    erased, rewritten = comment_key(feed, first), comment_key(feed, second)
+    group = next(iter(feed.records("Groups")))
+    (new,) = feed.change("feed_posts", "add", fields={"DETAIL_TEXT": "Новость", "DEST": [f"SG{group}"]}, files=1)
+    feed.change("feed_posts", id=edited, fields={"DETAIL_TEXT": "Правка", "TITLE": ""}, files=1)
+    feed.change("feed_posts", "delete", id=deleted)
+    feed.change("feed_comments", "delete", id=first)
+    feed.change("feed_comments", id=second, fields={"text": "Правка ответа"})
+    (answer,) = feed.change("feed_comments", "add", post=commented, fields={"author_id": 2, "text": "Ответ"})
+    under = {key for key in feed.records("FeedComments") if key.startswith(f"{deleted}:")}
+    asked(feed)
+    assert sync(feed, phases=GET).exit_code == 0
+    assert asked(feed)["disk.attachedObject.get"] <= 2 * 3  # of the new files, each time that their posts are listed
+    assert sync(feed).exit_code == 0
+    assert post(feed, new)["DEST"] == [f"SG{feed.records('Groups')[group]['TargetId']}"]
+    assert (post(feed, edited)["DETAIL_TEXT"], len(post(feed, new)["FILES"])) == ("Правка", 1)
+    comments = feed.imported("feed_comments")
+    assert comments[f"source:feed_comments:{rewritten}"]["fields"]["text"] == "Правка ответа"
+    assert comments[f"source:feed_comments:{comment_key(feed, answer)}"]["fields"]["text"] == "Ответ"
+    assert gone(feed, "FeedPosts") == {str(deleted)}
+    assert gone(feed, "FeedComments") == {erased, *under}
+    assert is_sound(feed)
+
+
+def test_nothing_changed_costs_little_and_sends_nothing(feed: World) -> None:
+    before = counted(feed)
+    sync(feed)
+    feed.box.portal.stats.reset()
+    asked(feed)
+    assert sync(feed, phases=(*GET, "set")).exit_code == 0
+    calls = asked(feed)
+    assert (calls["disk.attachedObject.get"], calls["disk.file.get"]) == (0, 0)
+    assert calls["log.blogcomment.user.get"] == 2 * len(OWNERS)  # a page of each, and the empty one behind it
+    assert not [name for name in feed.box.portal.stats.methods if name.endswith(".batch")]
+    assert counted(feed) == before > 0
+
+
+def test_comments_of_others_are_counted_by_a_deep_run(feed: World) -> None:
+    before = counted(feed)
+    feed.change("feed_comments", "add", post=posts(feed)[0], fields={"author_id": 5})
+    assert sync(feed, phases=GET).exit_code == 0
+    assert counted(feed) == before
+    assert sync(feed, phases=GET, deep=True).exit_code == 0
+    assert counted(feed) == before + 1
+
+
+def test_a_recipient_of_an_old_post_is_found_far_down_a_list(feed: World) -> None:
+    """The total tells of it: the first page shows nothing new."""
+    group = next(iter(feed.records("Groups")))
+    code, old = f"SG{group}", posts(feed)[0]
+    feed.change("feed_posts", "add", count=60, fields={"DEST": ["UA", code]})
+    sync(feed, phases=GET)
+    asked(feed)
+    sync(feed, phases=GET)
+    quiet = asked(feed)["log.blogpost.get"]
+    feed.change("feed_posts", id=old, fields={"DEST": ["UA", code]})
+    assert sync(feed, phases=GET).exit_code == 0
+    assert asked(feed)["log.blogpost.get"] == quiet + len(OWNERS)  # the second page of that list, for each webhook
+    assert f"{old}:{code}" in feed.records("FeedRecipients")
