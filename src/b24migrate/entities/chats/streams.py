@@ -37,8 +37,8 @@ from b24migrate.model.streams import (
     Slices,
     SourceRecord,
     Stream,
-    Written,
     Tail,
+    Written,
     texts,
     times,
 )
