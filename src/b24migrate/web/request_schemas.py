@@ -198,4 +198,15 @@ MEANINGS = {
 }
 ANY = (400, 401, 403, 408, 413, 414, 421, 422, 429, 500, 503)
 LOOK = refusals(*ANY)
+# of a route whose answer is a table: its refusals are JSON all the same
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
+    **{
+        status: {
+            "description": MEANINGS[status],
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in ANY
+    },
+}
 CHANGE = refusals(*ANY, 409, 412, 415)

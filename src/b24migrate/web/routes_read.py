@@ -106,7 +106,7 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     @router.get(
         "/conflicts/csv",
         response_class=CsvAnswer,
-        responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+        responses=request_schemas.TABLE,
         summary="The same as a table, to be decided in a spreadsheet",
     )
     def conflict_table(stream: SomeStream = "", undecided: Undecided = False) -> CsvAnswer:
