@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes now and then
-.PHONY: help setup azurite chromium php functions read ready demo demo-azure test screens check errors bench chaos fuzz mutants lock clean
+.PHONY: help setup azurite chromium php functions read ready demo demo-azure test screens check errors bench chaos chaos-days fuzz mutants lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,14 @@ chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing 
 	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
 	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
 	@$(PY) -m tests.chaos --target rest --companies 1 --kills 8 # to a box without it, by its own methods
+	@$(PY) -m tests.chaos --days 2 --companies 1 # then days of work at the source and on the box, and a `sync` after each
+
+DAYS ?= 5
+chaos-days: setup azurite php ## days of work (DAYS=5) and `sync` in the same weather, ten companies: box = source
+	@$(PY) -m tests.chaos --days $(DAYS) --companies 5
+	@$(PY) -m tests.chaos --days $(DAYS) --companies 2 --store azurite
+	@$(PY) -m tests.chaos --days $(DAYS) --companies 2 --target php
+	@$(PY) -m tests.chaos --days $(DAYS) --companies 1 --target rest
 
 SEEDS ?= 200
 FIRST ?= 1

@@ -142,6 +142,7 @@ class Punctual(App):
 def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
+    known.add_argument("--genuine", action="store_true", help="no deal is a copy")
     known.add_argument("--plain-tasks", action="store_true", help="short talks; one task in five has a file")
     return known.parse_args(arguments)
 
@@ -165,7 +166,7 @@ def main(arguments: list[str]) -> int:
     with serve(portal, options.host, options.port, tls=options.tls, app=Punctual) as running:
         if users > GROWN:
             multiplied(portal, users)
-        if (options.deals or 0) > GROWN:
+        if (options.deals or 0) > GROWN and not options.genuine:
             copied_deals(portal)
         print(json.dumps(running.ready()), flush=True)
         leave.wait()

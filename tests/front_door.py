@@ -49,6 +49,9 @@ class Behind(Imports):
     def dump(self, stream: str) -> list[dict[str, object]]:
         return list(self.box.ask("dump", stream=stream))
 
+    def edit(self, stream: str, target_id: str, fields: Mapping[str, object]) -> None:
+        self.box.tell("edit", {"stream": stream, "id": target_id, "fields": dict(fields)})
+
     def fail_item(self, key_glob: str, code: str, retry: bool = False, times: int = 1) -> None:
         self.box.tell("fail_item", {"glob": key_glob, "code": code, "retry": retry, "times": times})
 

@@ -13,20 +13,27 @@ class Clock(Protocol):
     def now(self) -> float:
         """Unix seconds on the portal."""
 
+    def advance(self, seconds: float) -> None:
+        """Move on at once."""
+
     async def sleep(self, seconds: float) -> None:
         """Let that many of the portal's seconds pass."""
 
 
 class RunningClock:
-    """Starts at the real time and runs `speed` times faster."""
+    """Starts at the real time and runs `speed` times faster; can be moved on."""
 
     def __init__(self, speed: float = 1.0, wall: Callable[[], float] = time.time):
         self.speed = speed
         self._wall = wall
         self._origin = wall()
+        self._ahead = 0.0
 
     def now(self) -> float:
-        return self._origin + (self._wall() - self._origin) * self.speed
+        return self._origin + (self._wall() - self._origin) * self.speed + self._ahead
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += seconds
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds / self.speed)

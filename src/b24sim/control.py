@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
-from b24sim.clock import ManualClock
 from b24sim.company.changes import change
 from b24sim.dump import counts, dump
 from b24sim.dump_native import native
@@ -81,10 +80,7 @@ def _company(portal: Portal, _query: Query, _body: Any) -> Any:
 
 
 def _clock(portal: Portal, _query: Query, body: Any) -> Any:
-    if body and not isinstance(portal.clock, ManualClock):
-        raise ValueError("only a manual clock can be moved")
-    if isinstance(portal.clock, ManualClock):
-        portal.clock.advance(float(body.get("advance", 0)))
+    portal.clock.advance(float(body.get("advance", 0)))
     return {"now": portal.clock.now()}
 
 
@@ -93,6 +89,12 @@ def _imports(portal: Portal, _query: Query, _body: Any) -> Any:
         "order_violations": portal.imports.order_violations,
         "digest_mismatches": portal.imports.digest_mismatches,
     }
+
+
+def _edit(portal: Portal, _query: Query, body: Any) -> Any:
+    """`{"stream", "id", "fields"}`: somebody changes an imported record on the box by hand."""
+    portal.imports.edit(str(body["stream"]), str(body["id"]), dict(body["fields"]))
+    return {"edited": body["id"]}
 
 
 def _native(portal: Portal, query: Query, _body: Any) -> Any:
@@ -120,6 +122,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "clock"): _clock,
     ("POST", "clock"): _clock,
     ("GET", "imports"): _imports,
+    ("POST", "edit"): _edit,
     ("GET", "native"): _native,
     ("GET", "application"): _application,
     ("POST", "application"): _application,

@@ -8,10 +8,13 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.chaos.boxes import BOXES
 from tests.chaos.company import GROUNDS, SIZES, Size, survive
+from tests.chaos.days import live
 
+KILLS, NIGHTLY = 30, 3
 ALL_S = 300.0  # no further company is begun when it could not be finished in time
 ONE_S = {"sqlite": 240.0, "azurite": 900.0, "php": 600.0, "rest": 600.0}
 TARGETS = "php: the module for the box, killed as well; rest: a box without it, by its own methods"
@@ -22,40 +25,48 @@ def main() -> int:
     # Whoever ends this ends what it has started: the way out leads past those who do that.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seeds = options.seed or [secrets.randbelow(10_000) for _ in range(options.companies)]
-    print(f"seeds {' '.join(map(str, seeds))}, at least {options.kills} kills each", flush=True)
+    print(f"seeds {' '.join(map(str, seeds))}", flush=True)
     started, slowest, proven = time.monotonic(), 0.0, 0
     for seed in seeds:
         began = time.monotonic()
-        if proven and began - started + slowest > ALL_S and not options.seed:
+        if proven and began - started + slowest > ALL_S and not options.seed and not options.days:
             print(f"no time left for seed {seed} and those after it")
             break
         try:
-            report = survive(
-                seed,
-                options.kills,
-                SIZES.get(options.target, Size()),
-                seconds=max(ONE_S[options.store], ONE_S.get(options.target, 0.0)),
-                ground=options.store,
-                target=options.target,
-                keep=options.keep,
-            )
+            report, differences = _one(options, seed)
         except (TimeoutError, RuntimeError) as failure:
             print(f"seed {seed}: NOT PROVEN: {failure}", file=sys.stderr)
             return 1
         print(report, flush=True)
-        if report.proof.differences:
-            print(f"run it again with: python -m tests.chaos --target {options.target} --seed {seed}", file=sys.stderr)
+        if differences:
+            again = f"--store {options.store} --target {options.target} --days {options.days} --seed {seed}"
+            print(f"run it again with: python -m tests.chaos {again}", file=sys.stderr)
             return 1
         slowest, proven = max(slowest, time.monotonic() - began), proven + 1
     print(f"{proven} companies proven in {time.monotonic() - started:.0f} s: nothing lost, nothing doubled")
     return 0
 
 
+def _one(options: argparse.Namespace, seed: int) -> tuple[str, list[str]]:
+    """What became of one company, and in what it is not as it should be."""
+    size, seconds = SIZES.get(options.target, Size()), max(ONE_S[options.store], ONE_S.get(options.target, 0.0))
+    where: dict[str, Any] = {"ground": options.store, "target": options.target, "keep": options.keep}
+    if options.days:
+        kills = NIGHTLY if options.kills is None else options.kills
+        lived = live(seed, options.days, size, kills=kills, seconds=seconds * options.days, **where)
+        return str(lived), lived.differences
+    report = survive(seed, KILLS if options.kills is None else options.kills, size, seconds=seconds, **where)
+    return str(report), report.proof.differences
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, action="append", help="this company and this weather; may be repeated")
     parser.add_argument("--companies", type=int, default=3, help="how many random seeds (default 3)")
-    parser.add_argument("--kills", type=int, default=30, help="how often each migration is killed (default 30)")
+    parser.add_argument(
+        "--kills", type=int, help=f"how often each migration is killed (default {KILLS}; with --days {NIGHTLY} a night)"
+    )
+    parser.add_argument("--days", type=int, default=0, help="first a run, then so many days of work and `sync`")
     parser.add_argument("--store", choices=GROUNDS, default="sqlite", help="azurite: three processes share the work")
     parser.add_argument("--target", choices=BOXES, default="sim", help=TARGETS)
     parser.add_argument("--keep", type=Path, help="a folder for what is left of those that are not proven")

@@ -12,10 +12,13 @@ from tests.chaos import native, proof, storm
 from tests.chaos.kills import Migration
 from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
-from tests.chaos.proof import STREAMS, Proof
+from tests.chaos.proof import STREAMS, Difference, Proof
 from tests.php_box import PhpBox, php_box
 
 Prove = Callable[[Source, Portal, Migration, Json], Proof]
+Compare = Callable[[Source, Portal, Migration], Iterator[Difference]]
+Edit = Callable[[Portal, str, str, str], None]
+NAMES = {"groups": "NAME", "crm_deals": "title", "tasks": "title"}  # what people change on the box by hand
 APPLICATION = ("client_id", "client_secret", "refresh_token", "access_token", "token_url")
 STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from an application
 
@@ -28,6 +31,8 @@ class Box:
     settings: str = ""  # what the configuration says of it besides its address
     habits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options of commands
     prove: Prove = lambda source, box, _migration, status: proof.prove(source, box, status)
+    compare: Compare = proof.differences
+    edit: Edit = lambda box, stream, number, text: box.edit(stream, number, {NAMES[stream]: text})
     book: Callable[[Portal], Json] = proof.snapshot  # what a further run must not change
     in_turn: bool = False
     strike: Callable[[], None] | None = None
@@ -50,8 +55,13 @@ def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
             _administrator(box),
             weather=storm.over_a_box_without_the_module(speed),
             settings=f'kind = "rest"\n[target.application]\n{told}',
-            habits={"run": ("--full", "--accept-fidelity"), "resume": ("--full",)},
+            habits={
+                **dict.fromkeys(("run", "sync"), ("--full", "--accept-fidelity")),
+                "resume": ("--full",),
+            },
             prove=native.prove,
+            compare=native.differences,
+            edit=native.edit,
             book=native.book,
             in_turn=True,
         )

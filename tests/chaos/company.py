@@ -7,7 +7,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,7 @@ url = "{store}"
 [run]
 workers = {hands}
 user_coverage = 0.8
+{more}
 [mapping]
 placeholder_user = "{placeholder}"
 [entities.users]
@@ -78,6 +79,12 @@ class Size:
     tasks: int = 40
     posts: int = 30
     templates: int = 10
+
+
+def options_of(size: Size) -> list[str]:
+    """Of the portal that has this company."""
+    sizes = [f"--{name.replace('_', '-')}={getattr(size, name)}" for name in Size.__slots__]
+    return [*sizes, "--departments=8", "--bad-users=3", "--code-templates=4", "--bots=1", "--limits=off"]
 
 
 # By a box's own methods everything takes ten times as many calls.
@@ -162,23 +169,21 @@ def survive(
     """Raises TimeoutError or RuntimeError when the migration does not come to its end. `keep`: where what is left of
     one that is not proven goes."""
     started = time.monotonic()
-    company = [f"--{name.replace('_', '-')}={getattr(size, name)}" for name in Size.__slots__]
     with tempfile.TemporaryDirectory(prefix="b24chaos-") as place, GROUNDS[ground](Path(place)) as under:
         speed = under.speed
         with (
-            portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--code-templates=4", "--bots=1", "--limits=off",
-                   f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
+            portal("--seed", str(seed), *options_of(size), f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
             BOXES[target](Path(place), speed) as box,
-        ):  # fmt: skip
+        ):
             tally = Tally(kills, random.Random(seed), kills_per_pause, aims)
             report = _survive(seed, (Path(place), under), (cloud, box), tally, started + seconds)
             if keep and report.proof.differences:
-                _left_behind(keep / f"{target}-{seed}", Path(place), box)
+                keep_rest(keep / f"{target}-{seed}", Path(place), box)
     report.seconds = time.monotonic() - started
     return report
 
 
-def _left_behind(folder: Path, place: Path, box: Box) -> None:
+def keep_rest(folder: Path, place: Path, box: Box) -> None:
     shutil.copytree(place, folder, dirs_exist_ok=True)
     (folder / "box.json").write_text(json.dumps(box.book(box.portal), ensure_ascii=False))
 
@@ -187,16 +192,10 @@ def _survive(
     seed: int, place: tuple[Path, Ground], portals: tuple[Portal, Box], tally: Tally, deadline: float
 ) -> Report:
     chance = random.Random(seed)
-    folder, under = place
+    _, under = place
     cloud, target = portals
     box = target.portal
-    linked = _known_to_both(cloud, target)
-    _shorten(cloud)
-    storm.the_administrator_comments(cloud, chance)
-    config = folder / "b24migrate.toml"
-    ends = {"cloud": cloud.webhook, "box": box.webhook, "kind": target.settings}
-    config.write_text(CONFIG.format(**ends, placeholder=PLACEHOLDER, store=under.url, hands=under.hands))
-    migration = Migration(folder, config, under.speed, under.peek, target.habits)
+    migration, source = prepare(place, portals, chance)
     cloud.faults(storm.over_the_cloud(), seed)
     box.faults(target.weather, seed)
     worked: list[str] = []
@@ -217,12 +216,27 @@ def _survive(
     seen = {"cloud": cloud.look("stats"), "box": box.look("stats")}
     cloud.faults([])
     box.faults([])
-    source = partial(_source, cloud, linked, target)
-    repaired, exits = _settle(migration, _rightly_failed(source()))
-    proof = target.prove(source(), box, migration, _status(migration))
+    repaired, exits = _settle(migration, rightly_failed(source()))
+    proof = target.prove(source(), box, migration, status(migration))
     proof.differences += target.strays()
     exits.append(_nothing_more(migration, target, proof))
     return Report(seed, tally, proof, seen, len(worked), repaired, exits)
+
+
+def prepare(
+    place: tuple[Path, Ground], portals: tuple[Portal, Box], chance: random.Random, more: str = ""
+) -> tuple[Migration, Callable[[], Source]]:
+    """A migration that has not begun, and how the source stands whenever that is asked. `more`: settings of runs."""
+    folder, under = place
+    cloud, target = portals
+    linked = _known_to_both(cloud, target)
+    _shorten(cloud)
+    storm.the_administrator_comments(cloud, chance)
+    config = folder / "b24migrate.toml"
+    ends = {"cloud": cloud.webhook, "box": target.portal.webhook, "kind": target.settings}
+    config.write_text(CONFIG.format(**ends, placeholder=PLACEHOLDER, store=under.url, hands=under.hands, more=more))
+    migration = Migration(folder, config, under.speed, under.peek, target.habits)
+    return migration, partial(_source, cloud, linked, target)
 
 
 def _known_to_both(cloud: Portal, box: Box) -> dict[str, str]:
@@ -243,23 +257,22 @@ def _settle(migration: Migration, rightly: int) -> tuple[int, list[int]]:
     """The weather clears. What came after its pass is fetched, and what three attempts were not enough for is retried,
     as an operator would: by `run` and `retry`."""
     exits = [migration.finish("run")]
-    before = _failed(_status(migration)) + migration.files_failed()
+    before = failed(status(migration)) + migration.files_failed()
     if before > rightly:
         exits += [migration.finish("retry"), migration.finish("run")]
     return max(0, before - rightly), exits
 
 
-def _failed(status: Json) -> int:
-    entities = status["entities"].values()
-    failed: list[int] = [one["import_err"] for about in entities for one in about["streams"].values()]
-    return sum(failed)
+def failed(told: Json) -> int:
+    entities = told["entities"].values()
+    return sum(int(one["import_err"]) for about in entities for one in about["streams"].values())
 
 
-def _rightly_failed(source: Source) -> int:
+def rightly_failed(source: Source) -> int:
     return sum(len(found - source.linked.keys()) for found in failures(source).values()) + len(lost(source))
 
 
-def _status(migration: Migration) -> Json:
+def status(migration: Migration) -> Json:
     return json.loads(migration.output("status", "--json"))
 
 

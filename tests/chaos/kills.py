@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import os
 import random
 import signal
@@ -33,6 +34,7 @@ PAUSED = 3
 KILLS_PER_PAUSE = 3
 SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is struck before whoever sends to it
 LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
+REPORT = "report"
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
 
@@ -67,6 +69,14 @@ class Migration:
     def output(self, *arguments: str) -> str:
         command = [*self._command, *arguments]
         return subprocess.check_output(command, cwd=self.folder, env=self._environ, timeout=60).decode()
+
+    def report(self) -> None:
+        self.finish("report", "--out", REPORT, "--force")
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        """Of the last report."""
+        with (self.folder / REPORT / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
 
     def last_words(self) -> str:
         return self._said.read_text("utf-8", "replace")[-2000:]
@@ -133,9 +143,9 @@ class Tally:
 class Company:
     """The processes at work: one that runs the plan, and any number that help. One at a time is killed, and put back."""
 
-    def __init__(self, migration: Migration, helpers: int) -> None:
+    def __init__(self, migration: Migration, helpers: int, command: str = "run") -> None:
         self._migration = migration
-        self._tasks = (("run",), *[("worker",)] * helpers)
+        self._tasks = ((command,), *[("worker",)] * helpers)
         self._processes = [migration.start(*task) for task in self._tasks]
 
     def kill_one(self, chance: random.Random) -> None:

@@ -36,6 +36,17 @@ class Portal:
     def mutate(self, **wish: Json) -> list[int]:
         return list(_ask(f"{self.control}mutate", wish)["ids"])
 
+    def live(self, seed: int, share: float) -> Json:
+        """A day's work in every stream; what was done."""
+        return _ask(f"{self.control}mutate", {"days": 1, "seed": seed, "share": share})
+
+    def wait(self, hours: float) -> None:
+        _ask(f"{self.control}clock", {"advance": hours * 3600})
+
+    def edit(self, stream: str, number: str, fields: Json) -> None:
+        """Somebody changes an imported record by hand."""
+        _ask(f"{self.control}edit", {"stream": stream, "id": number, "fields": fields})
+
     def faults(self, script: list[Json], seed: int = 0) -> None:
         _ask(f"{self.control}faults?seed={seed}", script)
 

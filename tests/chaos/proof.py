@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from tests.chaos.oracle import Fields, Ids, Json, Source, expected, failures
 from tests.chaos.oracle.files import lost
@@ -22,6 +23,18 @@ KEEPS_ITS_OWN = frozenset({"departments", "crm_types", "crm_categories", "crm_st
 EMPTY: tuple[Json, ...] = (None, "", [], {}, set())
 
 
+class Difference(NamedTuple):
+    """One record on the box that is not as it should be; no key: the whole stream."""
+
+    stream: str
+    key: str
+    what: str
+    field: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.stream}: {self.key} {self.what}" if self.key else f"{self.stream}: {self.what}"
+
+
 @dataclass(slots=True)
 class Proof:
     """Differences in words; none means proven."""
@@ -31,7 +44,7 @@ class Proof:
     updated: int = 0
     differences: list[str] = field(default_factory=list)
 
-    def complain(self, found: Iterator[str]) -> None:
+    def complain(self, found: Iterable[str]) -> None:
         self.differences += found
 
 
@@ -45,50 +58,64 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
     proof.updated = sum(row["updated_count"] for rows in held.values() for row in rows)
     bad = failures(source)
     proof.failed = {stream: len(found - source.linked.keys()) for stream, found in bad.items() if found}
-    ids = Ids(source, held, box.webhook.partition("/rest/")[0], _customs(source, box, held))
+    ids = Ids(source, held, box.webhook.partition("/rest/")[0], customs_on_box(source, box, held))
     wanted = expected(source, ids)
     for stream in STREAMS:
-        proof.complain(_stream(stream, wanted[stream], held[stream]))
-    proof.complain(_conduct(box))
+        proof.complain(map(str, compare(stream, wanted[stream], held[stream])))
+    proof.complain(conduct(box))
     proof.complain(accounts(source, wanted, proof.failed, status))
     return proof
+
+
+def differences(source: Source, box: Portal, _migration: Json = None) -> Iterator[Difference]:
+    """On the box, whatever the store says."""
+    held = snapshot(box)
+    ids = Ids(source, held, box.webhook.partition("/rest/")[0], customs_on_box(source, box, held))
+    wanted = expected(source, ids)
+    for stream in STREAMS:
+        yield from compare(stream, wanted[stream], held[stream])
+    yield from (Difference("", "", one) for one in conduct(box))
 
 
 # ---------------------------------------------------------------- on the box
 
 
-def _stream(stream: str, wanted: Mapping[str, Fields], held: list[Json]) -> Iterator[str]:
+MISSING, EXTRA = "is missing on the box", "is on the box and should not be"
+
+
+def compare(stream: str, wanted: Mapping[str, Fields], held: list[Json]) -> Iterator[Difference]:
     there = {row["key"]: row for row in held}
-    yield from (f"{stream}: {key} is missing on the box" for key in sorted(wanted.keys() - there.keys()))
-    yield from (f"{stream}: {key} is on the box and should not be" for key in sorted(there.keys() - wanted.keys()))
+    yield from (Difference(stream, key, MISSING) for key in sorted(wanted.keys() - there.keys()))
+    yield from (Difference(stream, key, EXTRA) for key in sorted(there.keys() - wanted.keys()))
     if len(there) != len(held):
-        yield f"{stream}: the box has a key twice"
+        yield Difference(stream, "", "the box has a key twice")
     targets = [row["id"] for row in held]
     if len(set(targets)) != len(targets):
-        yield f"{stream}: two keys stand for one record"
+        yield Difference(stream, "", "two keys stand for one record")
     for key in sorted(wanted.keys() & there.keys()):
         row = there[key]
         if row["created_count"] != 1:
-            yield f"{stream}: {key} was created {row['created_count']} times"
+            yield Difference(stream, key, f"was created {row['created_count']} times")
         keeps = row["linked"] and stream in KEEPS_ITS_OWN
-        yield from (f"{stream}: {key} {one}" for one in (_likeness if keeps else _fields)(wanted[key], row["fields"]))
+        for name, what in (_likeness if keeps else _fields)(wanted[key], row["fields"]):
+            yield Difference(stream, key, what, name)
 
 
-def _fields(wanted: Fields, there: Fields) -> Iterator[str]:
+def _fields(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
     for name, value in wanted.items():
         place, should, actual = _first_difference(value, there.get(name))
         if place is not None:
-            yield f"{name}{place} is {str(actual)[:120]!r}, not {str(should)[:120]!r}"
+            yield name, f"{name}{place} is {str(actual)[:120]!r}, not {str(should)[:120]!r}"
 
 
-def _likeness(wanted: Fields, there: Fields) -> Iterator[str]:
+def _likeness(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
     """What the box had already was linked rightly: it is of the same kind, and has the same code or the same name."""
     for name in ("ENTITY_ID", "entityTypeId", "UF_HEAD"):
         if name in wanted and wanted[name] != there.get(name):
-            yield f"{name} is {there.get(name)!r}, not {wanted[name]!r}"
+            yield name, f"{name} is {there.get(name)!r}, not {wanted[name]!r}"
     alike = [name for name in ("STATUS_ID", "NAME", "name", "title") if name in wanted]
     if alike and not any(wanted[name] == there.get(name) for name in alike):
-        yield f"was linked to something else: {there}"
+        yield "", f"was linked to something else: {there}"
 
 
 def _first_difference(value: Json, actual: Json) -> tuple[str | None, Json, Json]:
@@ -116,7 +143,7 @@ def _same(value: Json, actual: Json) -> bool:
     return type(value) is type(actual) and bool(value == actual)
 
 
-def _conduct(box: Portal) -> Iterator[str]:
+def conduct(box: Portal) -> Iterator[str]:
     """What the box noticed about every call that it ever got."""
     watched = box.look("imports")
     if watched["order_violations"]:
@@ -125,7 +152,7 @@ def _conduct(box: Portal) -> Iterator[str]:
         yield f"{watched['digest_mismatches']} items had a digest that is not of their fields"
 
 
-def _customs(source: Source, box: Portal, held: Mapping[str, list[Json]]) -> dict[str, list[Custom]]:
+def customs_on_box(source: Source, box: Portal, held: Mapping[str, list[Json]]) -> dict[str, list[Custom]]:
     """The box is asked for the fields once more, which changes nothing where they are there: list values by name."""
     types = {row["key"]: row["id"] for row in held["crm_types"]}
     found: dict[str, list[Custom]] = {}

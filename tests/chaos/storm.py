@@ -40,6 +40,11 @@ def over_the_cloud() -> list[Rule]:
     return [*weather, *inside, *growth]
 
 
+def without_growth(rules: list[Rule]) -> list[Rule]:
+    """Nothing appears but what is told."""
+    return [rule for rule in rules if rule["kind"] != "insert"]
+
+
 def over_the_box() -> list[Rule]:
     """Bad weather, and items that are refused for the moment."""
     weather = [{"kind": kind, "probability": chance} for kind, chance in WEATHER.items() if kind != "html200"]
