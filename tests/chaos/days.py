@@ -38,10 +38,10 @@ class Report:
     seed: int
     days: int
     weather: str
+    ledger: Ledger
     kills: int = 0
     exits: Counter[int] = field(default_factory=Counter)
     faults: int = 0
-    ledger: Ledger = field(default_factory=Ledger)
     differences: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -72,7 +72,7 @@ def live(
     """`kills`: in a night. Raises TimeoutError or RuntimeError when a pass does not come to its end."""
     started, chance = time.monotonic(), random.Random(f"days {seed}")
     zone, moves, policy = chance.choice(ZONES), chance.choice(CHAT_MOVES), chance.choice(DELETIONS)
-    report = Report(seed, days, f"owner in {zone}, chats of tasks move {moves}, deletions {policy}")
+    report = Report(seed, days, f"owner in {zone}, chats of tasks move {moves}, deletions {policy}", Ledger(moves))
     with tempfile.TemporaryDirectory(prefix="b24days-") as place, GROUNDS[ground](Path(place)) as under:
         speed = under.speed
         habits = (
@@ -115,8 +115,10 @@ class Life:
                 return
             self.work(day)
             self.night(day, kills)
-            self.finish("sync")
+            self.finish("sync", *(("--deep",) if day == days else ()))
             self.settle()
+            if day == days:
+                self.report.ledger.look_deep(self.source())
             self.compare(f"day {day}", policy)
         if not self.report.differences:
             self.finish("run")
@@ -184,10 +186,10 @@ class Life:
             time.sleep(max(0.02, self.migration.look_every_s))
         return code
 
-    def finish(self, command: str) -> None:
-        code = self.migration.finish(command)
+    def finish(self, *command: str) -> None:
+        code = self.migration.finish(*command)
         if code not in FINISHED:
-            raise RuntimeError(f"{command} ended with exit code {code}:\n{self.migration.last_words()}")
+            raise RuntimeError(f"{' '.join(command)} ended with exit code {code}:\n{self.migration.last_words()}")
 
     def settle(self) -> None:
         """What three attempts in the storm were not enough for is retried, as an operator would."""

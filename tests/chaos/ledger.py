@@ -21,9 +21,14 @@ STREAMS = catalog().streams
 # may miss it. What has none here, or of whose stream the sentence is not told, must arrive.
 EXPLAINED = {
     "bound_from_company": "delta.unseen.crm_links",
-    "links_rewritten": "delta.unseen.crm_links",
     "rows_same_sum": "delta.unseen.product_rows",
+    "checklist": "delta.unseen.checklists",
+    **dict.fromkeys(
+        ("comment_edited", "comment_in_chat", "message_edited", "message_deleted"), "delta.unseen.comments"
+    ),
 }
+LOOKED_INTO = ("task_checklists", "task_comments")  # by `sync --deep`, of tasks that are not closed
+CLOSED = "5"
 EDITED_A_DAY = 2  # of each stream, of those that changed at the source and of others
 Id = tuple[str, str]  # stream and id of the source
 Ids = dict[str, set[str]]
@@ -35,6 +40,7 @@ def by_stream() -> Ids:
 
 @dataclass
 class Ledger:
+    moves: str = "nothing"  # what a message in the chat of a task moves in the list of tasks
     known: Ids = field(default_factory=by_stream)  # shown to a pass that ended
     created: Ids = field(default_factory=by_stream)
     unseen: set[Id] = field(default_factory=set)  # changed in a way that a delta pass may miss
@@ -55,7 +61,8 @@ class Ledger:
             self.counts.update({done: len(ids) for done, ids in lists.items()})
         for one in told["invisible"]:
             self.counts["invisible"] += 1
-            if is_explained(one["stream"], one["trap"]):
+            counted = one["trap"] == "comment_in_chat" and self.moves != "nothing"
+            if is_explained(one["stream"], one["trap"]) and not counted:
                 self.unseen.add((one["stream"], one["id"]))
 
     def look(self, source: Source) -> None:
@@ -90,6 +97,11 @@ class Ledger:
                     self.ever_edited.add((stream, one))
                     if group is changed:
                         self.both.add((stream, one))
+
+    def look_deep(self, source: Source) -> None:
+        """After a deep pass less is explained."""
+        tasks = {number for number, row in source["tasks"].items() if str(row["status"]) != CLOSED}
+        self.unseen -= {one for one in self.unseen if one[0] in LOOKED_INTO and one[1].partition(":")[0] in tasks}
 
     def bring_all(self) -> None:
         """After a full pass nothing is explained."""
