@@ -22,7 +22,7 @@ LEASHED = PROJECT / "scripts" / "azurite" / "leashed.js"
 INSTALLED = PROJECT / ".cache" / "azurite" / ".installed"
 RUN = "AZURITE_RUN"  # the folder of the present run, for its child processes
 SERVICES = ("Blob", "Queue", "Table")
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 @contextmanager

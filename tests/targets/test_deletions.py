@@ -22,6 +22,14 @@ def sales(tmp_path: Path) -> Iterator[Move]:
         yield made
 
 
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Move]:
+    """Without the CRM."""
+    with moving(tmp_path, "users", "groups") as made:
+        assert made.run().exit_code == 0
+        yield made
+
+
 def kept(made: Move) -> dict[str, str]:
     rows = made.world.sql("SELECT RowKey, Reason FROM Deletions WHERE RowKey LIKE 'kept:%'")
     return {str(key).removeprefix("kept:"): str(why) for key, why in rows}
@@ -32,9 +40,9 @@ def status(made: Move, table: str, key: str) -> str:
 
 
 @pytest.mark.parametrize("role", ["K", "E"])
-def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move, role: str) -> None:
+def test_a_member_who_left_is_removed_by_the_method_of_the_box(team: Move, role: str) -> None:
     """Whatever role somebody gave him there."""
-    world, company = sales.world, sales.world.cloud.portal.company
+    world, company = team.world, team.world.cloud.portal.company
     group, user = next(
         (one, user)
         for one in company.groups_by_id.values()
@@ -46,15 +54,15 @@ def test_a_member_who_left_is_removed_by_the_method_of_the_box(sales: Move, role
     groups = world.box.portal.company.groups_by_id
     groups[box_group].roles[box_user] = role
     world.change("group_members", "delete", group=group.id, user=user)
-    assert sales.run("users", "groups").exit_code == 0
+    assert team.run("users", "groups").exit_code == 0
     assert box_user not in groups[box_group].roles
-    assert status(sales, "GroupMembers", f"{group.id}:{user}") == "DELETED"
+    assert status(team, "GroupMembers", f"{group.id}:{user}") == "DELETED"
     assert world.stream("group_members").deleted == 1
 
 
-def test_an_owner_who_handed_the_group_over_and_left_is_removed(sales: Move) -> None:
+def test_an_owner_who_handed_the_group_over_and_left_is_removed(team: Move) -> None:
     """The new owner is sent first, which changes the role of the old one on the box."""
-    world, company = sales.world, sales.world.cloud.portal.company
+    world, company = team.world, team.world.cloud.portal.company
     group = next(one for one in company.groups_by_id.values() if one.owner != 1)
     old, new = group.owner, next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
     there = world.records("GroupMembers")[f"{group.id}:{old}"]["TargetId"]
@@ -63,9 +71,9 @@ def test_an_owner_who_handed_the_group_over_and_left_is_removed(sales: Move) -> 
     group.owner = new
     world.change("group_members", "add", group=group.id, user=new, fields={"ROLE": "A"})
     world.change("group_members", "delete", group=group.id, user=old)
-    assert sales.run("users", "groups").exit_code == 0
+    assert team.run("users", "groups").exit_code == 0
     assert box_user not in world.box.portal.company.groups_by_id[box_group].roles
-    assert kept(sales) == {}
+    assert kept(team) == {}
 
 
 def test_what_others_need_stays_and_the_rest_goes(sales: Move, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,18 +104,18 @@ def test_what_others_need_stays_and_the_rest_goes(sales: Move, monkeypatch: pyte
     assert sum((before - alive(sales)).values()) == 2  # one company and one deal
 
 
-def test_the_owner_of_a_deleted_group_leaves_with_it_and_not_before(sales: Move) -> None:
+def test_the_owner_of_a_deleted_group_leaves_with_it_and_not_before(team: Move) -> None:
     """`sonet_group.user.delete` leaves the owner out of its answer."""
-    world = sales.world
+    world = team.world
     group = next(one for one in world.cloud.portal.company.groups_by_id.values() if one.owner != 1)
     owner = f"{group.id}:{group.owner}"
     box_group, box_owner = map(int, world.records("GroupMembers")[owner]["TargetId"].split(":"))
     world.change("groups", "delete", id=group.id)
-    assert sales.run("users", "groups").exit_code == 0
+    assert team.run("users", "groups").exit_code == 0
     assert list(world.box.portal.company.groups_by_id[box_group].roles) == [box_owner]
-    assert list(kept(sales)) == [f"group_members:{owner}"]
-    assert status(sales, "GroupMembers", owner) == "IMPORT_OK"
+    assert list(kept(team)) == [f"group_members:{owner}"]
+    assert status(team, "GroupMembers", owner) == "IMPORT_OK"
     world.settings["run"]["deletions"] = "delete"
-    assert sales.run("users", "groups").exit_code == 0
+    assert team.run("users", "groups").exit_code == 0
     assert box_group not in world.box.portal.company.groups_by_id
-    assert (kept(sales), status(sales, "GroupMembers", owner)) == ({}, "DELETED")
+    assert (kept(team), status(team, "GroupMembers", owner)) == ({}, "DELETED")

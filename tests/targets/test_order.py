@@ -83,13 +83,12 @@ def assert_as_foretold(move: Move) -> None:
 
 
 def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_path: Path) -> None:
-    with moving(tmp_path, *ENTITIES, deals=24, contacts=22, companies=12, smart_items=11) as move:
+    with moving(tmp_path, *ENTITIES, deals=48, contacts=44, companies=24, smart_items=22) as move:
         shuffle(move)
         move.world.settings["run"] |= {"workers": 8}
-        move.world.settings["entities"] = {name: {"batch": 10} for name in ENTITIES if name.startswith("crm_")}
         move.lose(3, "crm.item.batchImport")
         assert move.run().exit_code == 0
-        assert len(moved(move)) == 24 - 1 + 22 + 12 + 2 * 11  # one deal is the template of recurring ones
+        assert len(moved(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
         assert others(move) == {}
         assert_as_foretold(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")

@@ -68,7 +68,7 @@ def beginning(prefix: str) -> tuple[str, str]:
 
 def text(moment: datetime) -> str:
     """ISO 8601, UTC, microseconds, `Z`: sorts as time does."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def moment(text: str) -> datetime:
