@@ -26,12 +26,9 @@ def assert_as_foretold(move: Move) -> None:
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Move]:
-    """Everything, over a line that loses every fourth answer to a write."""
+    """Everything, without any trouble."""
     with moving(tmp_path_factory.mktemp("moved")) as move:
-        move.lose(4)
         assert move.run().exit_code == 0
-        assert move.world.box.portal.stats.faults["lost"] > 50
-        move.world.strike_box()
         yield move
 
 
@@ -67,6 +64,15 @@ def test_the_certificate_closes_and_has_what_the_box_does_not_take_at_all(moved:
     templates = [line for line in lines if line.get("stream") == "workflow_templates" and "class" in line]
     assert [line["class"] for line in templates] == ["excluded"] * 3
     assert "failed" not in {line["class"] for line in lines if "class" in line}
+
+
+def test_lost_answers_bring_nothing_twice_and_change_nothing_of_what_was_foretold(tmp_path: Path) -> None:
+    with moving(tmp_path) as move:
+        move.lose(4)
+        assert move.run().exit_code == 0
+        assert move.world.box.portal.stats.faults["lost"] > 50
+        assert move.twice() == []
+        assert_as_foretold(move)
 
 
 def test_a_second_run_writes_nothing_and_a_third_what_changed_on_the_source(moved: Move) -> None:
