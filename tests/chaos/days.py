@@ -205,7 +205,7 @@ class Life:
         listed = json.loads(migration.output("conflicts", "--json"))["conflicts"]
         found: list[str] = [
             *ledger.listed_conflicts(source, listed),
-            *ledger.differences(self.box.compare(source, self.box.portal, migration)),
+            *ledger.differences(source, self.cloud.now(), self.box.compare(source, self.box.portal, migration)),
             *ledger.deletions(source, self.cloud, migration.table("deleted"), migration.table("links"), policy),
             *ledger.accounts(status(migration)),
             *self.box.strays(),

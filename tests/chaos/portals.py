@@ -43,6 +43,9 @@ class Portal:
     def wait(self, hours: float) -> None:
         _ask(f"{self.control}clock", {"advance": hours * 3600})
 
+    def now(self) -> float:
+        return float(self.look("clock")["now"])
+
     def edit(self, stream: str, number: str, fields: Json) -> None:
         """Somebody changes an imported record by hand."""
         _ask(f"{self.control}edit", {"stream": stream, "id": number, "fields": fields})

@@ -50,7 +50,7 @@ def compare(made: World, ledger: Ledger) -> Iterator[str]:
     with made.app() as app:
         make_report(app, Request(folder, "en", str, True))
         told = status.snapshot(app.context).to_json()
-    yield from ledger.differences(differences(source, box))
+    yield from ledger.differences(source, cloud.now(), differences(source, box))
     yield from ledger.deletions(source, cloud, table(folder, "deleted"), table(folder, "links"), "keep")
     yield from ledger.accounts(told)
     ledger.look(source)
