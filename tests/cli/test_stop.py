@@ -16,6 +16,8 @@ import pytest
 from tests.cli.command import Scene, box, cloud
 from tests.cli.slow_proxy import Tampering
 
+from b24migrate import cli
+
 STOPPED = "Stopped. Progress is saved"
 
 
@@ -141,3 +143,14 @@ def test_waiting_for_work_is_ended_at_once(scene: Scene, source: Tampering, comm
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         assert process.returncode in (0, 4, -signal.SIGTERM)  # the last where it was ending by itself
+
+
+def test_a_command_that_is_still_loading_ends_with_a_sentence_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("b24migrate.cli.completion.prepare", interrupt)
+    assert cli.execute(["status"]) == 4
+    assert capsys.readouterr().err.startswith("Stopped.")
