@@ -233,7 +233,7 @@ chat_messages = Stream(
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
     title=("text",),
-    unseen=(say("delta.unseen.chat_messages", days=TAIL.days),),
+    unseen=(say("delta.unseen.chat_messages"),),
 )
 
 ENTITIES = (
