@@ -36,8 +36,14 @@ class Listening(Imports):
 
 @contextmanager
 def migrated(
-    folder: Path, plan: Plan = SMALL, *, webhooks: Sequence[int] = (1,), settings: Mapping[str, Any] | None = None
+    folder: Path,
+    plan: Plan = SMALL,
+    *,
+    webhooks: Sequence[int] = (1,),
+    settings: Mapping[str, Any] | None = None,
+    further: Callable[[World], None] = lambda _: None,
 ) -> Iterator[TakeUp]:
+    """`further`: what else is done once, and changes nothing in the cloud."""
     wishes = dict(settings or {"run": {"entities": list(TALK)}})
     cloud, box = App(Portal(Company(plan), webhooks=webhooks)), App(Portal(role="box"))
     box.portal.imports = heard = Listening(now=box.portal.clock.now)
@@ -46,6 +52,7 @@ def migrated(
         target = stack.enter_context(serve(box.portal, app=lambda _: box))
         first = World(source, folder, webhooks, settings=wishes, box=target)
         assert first.run().exit_code == 0
+        further(first)
         told = tuple(heard.told)
 
         def taken_up(place: Path) -> World:

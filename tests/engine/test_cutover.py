@@ -44,6 +44,21 @@ def firm(done: TakeUp, tmp_path: Path) -> World:
     return done(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    def further(made: World) -> None:
+        assert [step(made).exit_code for step in (rehearse, freeze, finish)] == [0, 0, 0]
+
+    with migrated(tmp_path_factory.mktemp("quiet"), PLAN, settings=SETTINGS, further=further) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def quiet(proven: TakeUp, tmp_path: Path) -> World:
+    """After its finish."""
+    return proven(tmp_path)
+
+
 class Killed(BaseException):
     """The process is gone."""
 
@@ -155,17 +170,21 @@ def test_the_whole_way(firm: World) -> None:
 def test_killed_anywhere_and_repeated_it_comes_to_the_same_end(firm: World) -> None:
     """Each step dies before and after everything it does, and is done again by another process."""
     firm.change("crm_deals", id=deal(firm), fields={"title": "Один раз"})
-    for step in (rehearse, freeze, finish):
-        for place in ("before sync", "after sync", "before certificate", "after certificate"):
+    runs = ("before sync", "after sync")
+    for step, places in (
+        (rehearse, runs),
+        (freeze, runs),
+        (finish, (*runs, "before certificate", "after certificate")),
+    ):
+        for place in places:
 
             def dies(where: str, place: str = place) -> None:
                 if where == place:
                     raise Killed
 
-            try:
+            with pytest.raises(Killed):
                 step(firm, dies=dies)
-            except Killed:
-                assert not (step is finish and state(firm).step("finish").ended)
+            assert "under_way" in states(firm).values()
         assert step(firm).exit_code in (0, 5)
     go_live(firm)
     assert go_live(firm).is_live
@@ -174,15 +193,13 @@ def test_killed_anywhere_and_repeated_it_comes_to_the_same_end(firm: World) -> N
     assert (row["created_count"], row["updated_count"], row["fields"]["title"]) == (1, 1, "Один раз")
 
 
-def test_two_processes_do_the_same_step_at_once(firm: World) -> None:
-    rehearse(firm)
-    freeze(firm)
+def test_two_processes_do_the_same_step_at_once(quiet: World) -> None:
     begin, codes = Barrier(2), list[int]()
 
     def work() -> None:
         begin.wait()
         try:
-            codes.append(finish(firm).exit_code)
+            codes.append(finish(quiet).exit_code)
         except Halted as other:  # it came while the other was starting a run
             codes.append(other.exit_code)
 
@@ -193,8 +210,8 @@ def test_two_processes_do_the_same_step_at_once(firm: World) -> None:
         one.join()
     assert 0 in codes
     assert set(codes) <= {0, 4}
-    assert certificate.check(firm.folder / "certificate.jsonl").head.quiet is not None
-    assert states(firm)["finish"] == "done"
+    assert certificate.check(quiet.folder / "certificate.jsonl").head.quiet is not None
+    assert states(quiet)["finish"] == "done"
 
 
 # ---------------------------------------------------------------- the order
@@ -213,85 +230,74 @@ def test_steps_have_an_order(firm: World) -> None:
         with pytest.raises(NotNow, match=why) as refused:
             step(firm)
         assert (refused.value.exit_code, refused.value.code) == (3, "CUTOVER_ORDER")
-    rehearse(firm)
-    freeze(firm)
+    assert list(states(firm).values()) == ["done", "open", "open", "open", "open"]
+
+
+def test_a_freeze_is_undone(quiet: World) -> None:
     with pytest.raises(NotNow, match="The freeze started at"):
-        rehearse(firm)
-    assert states(firm) == {
-        "full_pass": "done",
-        "rehearsal": "done",
-        "freeze": "done",
-        "finish": "open",
-        "live": "open",
-    }
-
-
-def test_a_freeze_is_undone_and_begun_again(firm: World) -> None:
-    rehearse(firm)
-    freeze(firm)
-    finish(firm)
-    undone = undo(firm, "freeze")
-    assert (undone.is_frozen, undone.quiet, bool(undone.costs)) == (False, None, True)
-    with pytest.raises(NotNow, match="has not started"):
-        undo(firm, "freeze")
-    freeze(firm)
+        rehearse(quiet)
+    with pytest.raises(NotNow, match="finish is done already"):
+        freeze(quiet)
+    assert list(states(quiet).values()) == ["done", "done", "done", "done", "open"]
 
     def dies(where: str) -> None:
         if where == "before certificate":
-            undo(firm, "freeze")  # another process, meanwhile
+            undo(quiet, "freeze")  # another process, meanwhile
 
     with pytest.raises(NotNow, match="undone or started again"):
-        finish(firm, dies=dies)
-    assert not state(firm).is_frozen
+        finish(quiet, dies=dies)
+    undone = state(quiet)
+    assert (undone.is_frozen, undone.quiet, bool(undone.costs)) == (False, None, True)
+    with pytest.raises(NotNow, match="has not started"):
+        undo(quiet, "freeze")
+    undo(quiet, "rehearsal")
+    assert seen(quiet).forecast is None
 
 
-def test_after_live_nothing_is_taken_back(firm: World) -> None:
-    rehearse(firm)
-    freeze(firm)
-    finish(firm)
-    firm.change("crm_deals", id=deal(firm), fields={"title": "Ещё раз"})
-    with firm.app() as app:
-        app.runner.run(app.chosen(), delta=True, tick=firm.leap())
+def test_after_live_nothing_is_undone(quiet: World) -> None:
+    quiet.change("crm_deals", id=deal(quiet), fields={"title": "Ещё раз"})
+    with quiet.app() as app:
+        app.runner.run(app.chosen(), delta=True, tick=quiet.leap())
     with pytest.raises(NotNow, match="not proven quiet any more"):
-        go_live(firm)
-    assert finish(firm).exit_code in (0, 5)
-    go_live(firm)
+        go_live(quiet)
+    assert finish(quiet).exit_code == 0
+    go_live(quiet)
     for name in ("rehearsal", "freeze", "finish"):
         with pytest.raises(NotNow, match="The box has been live since"):
-            undo(firm, name)
+            undo(quiet, name)
     with pytest.raises(NotNow, match="The box has been live since"):
-        freeze(firm)
+        freeze(quiet)
 
 
 # ---------------------------------------------------------------- who writes
 
 
-def test_who_writes_after_the_freeze_is_named(firm: World) -> None:
-    rehearse(firm)
-    one, other = deal(firm), deal(firm, 1)
-    task = int(next(iter(firm.records("Tasks"))))
-    early = firm.cloud.portal.company.moments.iso(firm.cloud.portal.clock.now() - 60)
-    firm.change("crm_deals", id=other, fields={"updatedBy": 4, "updatedTime": early})
+def test_who_writes_after_the_freeze_is_named(quiet: World) -> None:
+    undo(quiet, "freeze")
+    one, other = deal(quiet), deal(quiet, 1)
+    task = int(next(iter(quiet.records("Tasks"))))
+    early = quiet.cloud.portal.company.moments.iso(quiet.cloud.portal.clock.now() - 60)
+    quiet.change("crm_deals", id=other, fields={"updatedBy": 4, "updatedTime": early})
 
     def writes(where: str) -> None:
         if where == "before sync":
-            firm.change("crm_deals", id=one, fields={"title": "Поздно", "updatedBy": 3})
-            firm.change("tasks", id=task, fields={"TITLE": "Тоже поздно", "CHANGED_BY": "3"})
-            firm.change("departments", id=1, fields={"NAME": "Головной"})
+            quiet.change("crm_deals", id=one, fields={"title": "Поздно", "updatedBy": 3})
+            quiet.change("tasks", id=task, fields={"TITLE": "Тоже поздно", "CHANGED_BY": "3"})
+            quiet.change("departments", id=1, fields={"NAME": "Головной"})
 
-    ended = freeze(firm, dies=writes)
+    ended = freeze(quiet, dies=writes)
     assert ended.exit_code == 5
-    writers = {(who.stream, who.user): who for who in seen(firm).writers}
+    writers = {(who.stream, who.user): who for who in seen(quiet).writers}
     assert set(writers) == {("crm_deals", "3"), ("tasks", "3")}  # not the early one, nor what has neither name nor time
     found = writers["crm_deals", "3"]
-    assert (found.records, found.last >= state(firm).step("freeze").portal) == (1, True)
+    assert (found.records, found.last >= state(quiet).step("freeze").portal) == (1, True)
     assert found.name in ended.message
 
-    with opened(firm) as (cutover, _):
+    with opened(quiet) as (cutover, _):
         names = iter(range(9))
 
         def sync() -> RunResult:
-            firm.change("departments", id=1, fields={"NAME": f"Головной {next(names)}"})
+            quiet.change("departments", id=1, fields={"NAME": f"Головной {next(names)}"})
             return cutover.sync()
 
         ended = replace(cutover, sync=sync).finish(most=2)
@@ -299,40 +305,34 @@ def test_who_writes_after_the_freeze_is_named(firm: World) -> None:
     assert (
         "unknown user" in ended.message
     )  # a department shows neither; since the last pass it must be after the freeze
-    assert (states(firm)["finish"], state(firm).quiet) == ("under_way", None)
-    assert finish(firm).exit_code == 0
+    assert (states(quiet)["finish"], state(quiet).quiet) == ("under_way", None)
+    assert finish(quiet).exit_code == 0
 
 
-def test_late_writers_are_listed_and_the_target_wins(firm: World) -> None:
-    rehearse(firm)
-    freeze(firm)
-    finish(firm)
-    go_live(firm)
-    one = deal(firm)
-    firm.box.portal.imports.edit("crm_deals", firm.records("CrmDeals")[str(one)]["TargetId"], {"title": OURS})
-    firm.change("crm_deals", id=one, fields={"title": "Правка в облаке", "updatedBy": 5})
+def test_late_writers_are_listed_and_the_target_wins(quiet: World) -> None:
+    go_live(quiet)
+    one = deal(quiet)
+    quiet.box.portal.imports.edit("crm_deals", quiet.records("CrmDeals")[str(one)]["TargetId"], {"title": OURS})
+    quiet.change("crm_deals", id=one, fields={"title": "Правка в облаке", "updatedBy": 5})
     for _ in range(2):  # reported again, not counted twice
-        with firm.app() as app:
-            app.runner.run(app.chosen(), READS, delta=True, tick=firm.leap())
-    (late,) = seen(firm).late_writers
+        with quiet.app() as app:
+            app.runner.run(app.chosen(), READS, delta=True, tick=quiet.leap())
+    (late,) = seen(quiet).late_writers
     assert (late.stream, late.user, late.records) == ("crm_deals", "5", 1)
-    assert seen(firm).deltas[0].report_only
+    assert seen(quiet).deltas[0].report_only
 
-    with firm.app() as app:
-        assert app.runner.run(app.chosen(), delta=True, tick=firm.leap()).exit_code == 0
-    assert firm.imported("crm_deals")[f"source:crm_deals:{one}"]["fields"]["title"] == OURS
-    assert any(isinstance(event, Noted) and "live since" in event.message for event in firm.events)
-    assert [who.user for who in seen(firm).late_writers] == ["5"]
+    with quiet.app() as app:
+        assert app.runner.run(app.chosen(), delta=True, tick=quiet.leap()).exit_code == 0
+    assert quiet.imported("crm_deals")[f"source:crm_deals:{one}"]["fields"]["title"] == OURS
+    assert any(isinstance(event, Noted) and "live since" in event.message for event in quiet.events)
+    assert [who.user for who in seen(quiet).late_writers] == ["5"]
 
 
 # ---------------------------------------------------------------- certificate and forecast
 
 
-def test_a_certificate_that_contradicts_its_proof_does_not_hold(firm: World) -> None:
-    rehearse(firm)
-    freeze(firm)
-    finish(firm)
-    file = firm.folder / "certificate.jsonl"
+def test_a_certificate_that_contradicts_its_proof_does_not_hold(quiet: World) -> None:
+    file = quiet.folder / "certificate.jsonl"
     head = certificate.check(file).head
     assert head.quiet is not None
     for wrong, why in (
@@ -342,9 +342,9 @@ def test_a_certificate_that_contradicts_its_proof_does_not_hold(firm: World) -> 
         ({"as_of": "yesterday"}, "not a line of a certificate"),
     ):
         forged = msgspec.structs.replace(head, quiet=msgspec.structs.replace(head.quiet, **wrong))
-        write_again(file, firm.folder / "forged", forged)
+        write_again(file, quiet.folder / "forged", forged)
         with pytest.raises(Unproven, match=why):
-            certificate.check(firm.folder / "forged")
+            certificate.check(quiet.folder / "forged")
 
 
 def write_again(file: Path, to: Path, head: form.Head) -> None:

@@ -278,7 +278,7 @@ def _print(session: Session, seen: CutoverView, *, as_json: bool) -> None:
         wrapped(out, phrase("cutover.cli.writers", since=seen.since), style="yellow")
         print_writers(seen.writers, out, session.redact)
     if seen.late_writers:
-        wrapped(out, phrase("cutover.cli.late_writers"), style="yellow")
+        wrapped(out, phrase("cutover.cli.late_writers", since=seen.since), style="yellow")
         print_writers(seen.late_writers, out, session.redact)
     for delta in seen.deltas[:DELTAS_SHOWN]:
         key = "reported" if delta.report_only else "delta"

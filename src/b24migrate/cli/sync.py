@@ -88,10 +88,11 @@ def tell_late_writers(session: Session) -> Callable[[App], Told]:
 
         if not is_live(app.context.store):
             return Told({}, lambda: None)
-        writers = cutover.view(app.context, app.chosen()).late_writers
+        seen = cutover.view(app.context, app.chosen())
+        writers = seen.late_writers
 
         def show() -> None:
-            typer.echo(phrase("cutover.cli.late_writers" if writers else "cutover.cli.no_late_writers"))
+            typer.echo(phrase(f"cutover.cli.{'' if writers else 'no_'}late_writers", since=seen.since))
             print_writers(writers, console(), session.redact)
 
         return Told({"late_writers": [asdict(one) for one in writers]}, show)

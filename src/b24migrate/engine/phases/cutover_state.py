@@ -93,8 +93,9 @@ class CutoverState:
 
     @property
     def watched_since(self) -> str:
-        """The time of the source since when nobody should write there; "" before the freeze."""
-        return self.step(LIVE).portal or self.step(FREEZE).portal
+        """The time of the source since when nobody should write there; "" before the freeze. After going live: since it
+        was proven quiet."""
+        return self.quiet.as_of if self.is_live and self.quiet else self.step(FREEZE).portal
 
     def with_step(self, name: str, step: Step, **others: Json) -> CutoverState:
         return replace(self, steps={**self.steps, name: step}, **others)
