@@ -16,12 +16,13 @@ import msgspec
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.delta import Part, count_of, excluded_ids, find_part, find_parts, staged_ids, this_pass
+from b24migrate.engine.phases.inventory import counted_key
 from b24migrate.engine.phases.pull_through import complete_rows
-from b24migrate.engine.phases.stage import stage
+from b24migrate.engine.phases.stage import checkpoint_row, stage
 from b24migrate.model.answers import open_list
 from b24migrate.model.records import Job, Json, Span
 from b24migrate.model.streams import Each, Keyset, SourceRecord, Stream
-from b24migrate.ports import SET_ASIDE, Command
+from b24migrate.ports import CHECKPOINTS, SET_ASIDE, Command
 
 RANGES = 50  # in one request
 LISTED = 100  # a range of so many records is listed
@@ -69,7 +70,11 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
     part = find_part(context, stream, job.args["of"])
     lo, hi = int(job.args["lo"]), int(job.args["hi"])
     whole = Range(lo, hi, known_ids(context, stream, part, lo, hi))
-    differing = [one for one, count in count_all(context, part, list(cut(whole))) if count != len(one.ids)]
+    counted = list(count_all(context, part, list(cut(whole))))
+    differing = [one for one, count in counted if count != len(one.ids)]
+    if not lo and not differing:  # all of it as it is known: nobody has to count it once more
+        row = checkpoint_row(counted_key(stream, part), job.args["pass"], sum(count for _, count in counted), hi)
+        context.store.write(CHECKPOINTS, [row])
     compare(context, stream, part, [one for one in differing if len(one.ids) <= LISTED], int(job.args["pass"]))
     return [
         Job(job.scope, job.kind, {**job.args, "lo": one.lo, "hi": one.hi}) for one in differing if len(one.ids) > LISTED

@@ -8,7 +8,7 @@ stream be read whole, and the run says why.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -19,8 +19,8 @@ from b24migrate.engine.phases.context import RunContext, decode_record, walk
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
-from b24migrate.model.streams import Changes, Each, Entity, Gather, Keyset, Listing, PerParent, Reading, Stream
-from b24migrate.ports import CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
+from b24migrate.model.streams import Each, Entity, Gather, Keyset, Listing, PerParent, Reading, Stream
+from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
 
 OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer
 TRIES = 3  # of a calibration: something may change in its midst
@@ -200,6 +200,8 @@ def choose_one(
     row = context.store.read(PASSES, f"{MARK}:{stream.name}")
     before = row.values if row else {}
     why = reason_to_read_whole(context, stream, before, basis, mark) if context.options.delta else ""
+    if context.options.delta and not why and find_way(context, stream) == ASKED:
+        why = "" if count_nets(context, stream, before, pass_no) else say("delta.zone")
     kind = _WHOLE if why or not context.options.delta else _PARTLY
     kind = _LISTED if kind and find_way(context, stream) == LISTED else kind
     now = {
@@ -228,7 +230,11 @@ def describe_basis(context: RunContext, entity: Entity) -> dict[str, Json]:
 
 
 def reason_to_read_whole(
-    context: RunContext, stream: Stream, before: Mapping[str, Json], basis: Mapping[str, Json], now: datetime
+    context: RunContext,
+    stream: Stream,
+    before: Mapping[str, Json],
+    basis: Mapping[str, Json],
+    now: datetime,
 ) -> str:
     """Nothing where a delta can be trusted."""
     if not before:
@@ -240,6 +246,8 @@ def reason_to_read_whole(
         return say("delta.no_words")
     if context.options.deep and isinstance(context.reading(stream), PerParent) and way in (NEWEST, LISTED):
         return say("delta.deep")
+    if way == SWEPT and before["Highest"] is None:  # of a version that read it whole
+        return say("delta.first")
     known = before["Basis"] or {}
     if known.get("owners") != basis["owners"] or known.get("scopes") != basis["scopes"]:
         return say("delta.rights")
@@ -252,9 +260,39 @@ def reason_to_read_whole(
     days = context.options.full_pass_days
     if now - datetime.fromisoformat(before["FullUtc"]) > timedelta(days=days):
         return say("delta.old", days=days)
-    if way == ASKED and not all(is_calibrated(context, one.listing) for one in find_parts(context, stream)):
-        return say("delta.zone")
     return ""
+
+
+def count_nets(context: RunContext, stream: Stream, before: Mapping[str, Json], pass_no: int) -> bool:
+    """Notes how many records each question of this pass would bring: what brings none is not asked, and what comes from
+    now on the next pass sees. False where the filter by time is wrong."""
+    chosen = StreamPass(True, begin_of_delta(context, stream, before), before["Highest"] or {})
+    parts = find_parts(context, stream)
+    nets = [(part, net) for part in parts for net in (TIME, IDS)]
+    commands = [total_command(narrow(part, net, chosen)) for part, net in nets]
+    totals = calibrate(context, [part.listing for part in parts], commands)
+    if totals is None:
+        return False
+    rows = [
+        RegisterRow(_net_key(stream, part, net), {"Pass": pass_no, "Reported": total})
+        for (part, net), total in zip(nets, totals, strict=True)
+    ]
+    context.store.write(CHECKPOINTS, rows)
+    return True
+
+
+def _net_key(stream: Stream, part: Part, net: str) -> str:
+    return f"net:{stream.name}:{part.of}:{net}"
+
+
+def find_nets(context: RunContext, stream: Stream, pass_no: int) -> list[tuple[Part, str]]:
+    """The questions of a delta pass that bring something."""
+    if find_way(context, stream) == SWEPT:
+        return [(part, IDS) for part in find_parts(context, stream)]
+    nets = [(part, net) for part in find_parts(context, stream) for net in (TIME, IDS)]
+    known = context.store.rows_of(CHECKPOINTS, [_net_key(stream, part, net) for part, net in nets])
+    told = {key: row.values["Reported"] for key, row in known.items() if row.values["Pass"] == pass_no}
+    return [(part, net) for part, net in nets if told.get(_net_key(stream, part, net)) != 0]
 
 
 def is_full_pass_unfinished(context: RunContext, stream: Stream, before: Mapping[str, Json]) -> bool:
@@ -274,42 +312,70 @@ def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Jso
 # ---------------------------------------------------------------- calibration
 
 
-def is_calibrated(context: RunContext, listing: Listing) -> bool:
-    """Whether the filter by time finds the latest change, and nothing after it: as it is, or shifted by the owner's
-    zone. A filter that the portal cannot read matches nothing and says nothing."""
-    assert listing.changes is not None  # noqa: S101 (what has no words is not calibrated)
-    shifts = [0, context.facts.zone_s] if listing.changes.shifted and context.facts.zone_s else [0]
-    for _ in range(TRIES):
-        newest = find_newest(context, listing, listing.changes)
-        if newest is None:  # nothing there, so nothing can be missed
-            return True
+def calibrate(context: RunContext, listings: Sequence[Listing], beside: Sequence[Command]) -> list[int] | None:
+    """The totals of the commands that are asked `beside`; None where a filter by time does not find the latest change,
+    or finds something after it: as it is, and shifted by the owner's zone. A filter that the portal cannot read matches
+    nothing and says nothing."""
+    left, totals = list(listings), list[int]()
+    for attempt in range(TRIES):
+        newest = [(one, at) for one, at in zip(left, find_newest(context, left), strict=True) if at is not None]
+        shifts = [[0, *_zone_shift(context, one)] for one, _ in newest]
         commands = [
-            count_command(listing, listing.changes.time, newest, shift, later) for shift in shifts for later in (0, 1)
+            count_command(one, at, shift, later)
+            for (one, at), tried in zip(newest, shifts, strict=True)
+            for shift in tried
+            for later in (0, 1)
         ]
-        answers = context.source.batch(commands)
-        counts = list(map(count_of, answers))
-        if any(at and not after for at, after in zip(counts[::2], counts[1::2], strict=True)):
-            return True
-    return False
+        answers = list(map(count_of, context.source.batch([*commands, *(() if attempt else beside)])))
+        totals, counts = totals or answers[len(commands) :], iter(answers[: len(commands)])
+        # of one without any change nothing can be missed
+        found = [[(next(counts), next(counts)) for _ in tried] for tried in shifts]
+        right = [any(at and not after for at, after in several) for several in found]
+        left = [one for (one, _), is_right in zip(newest, right, strict=True) if not is_right]
+        if not left:
+            return totals
+    return None
 
 
-def find_newest(context: RunContext, listing: Listing, changes: Changes) -> datetime | None:
-    answer = context.source.call(listing.method, {**listing.params, **changes.narrow, **changes.newest, "start": -1})
+def _zone_shift(context: RunContext, listing: Listing) -> list[int]:
+    return [context.facts.zone_s] if listing.changes and listing.changes.shifted and context.facts.zone_s else []
+
+
+def find_newest(context: RunContext, listings: Sequence[Listing]) -> list[datetime | None]:
+    answers = context.source.batch(
+        [
+            Command(one.method, {**one.params, **one.changes.narrow, **one.changes.newest, "start": -1})
+            for one in listings
+            if one.changes
+        ]
+    )
+    return [time_of_first(one, answer) for one, answer in zip(listings, answers, strict=True)]
+
+
+def time_of_first(listing: Listing, answer: Answer) -> datetime | None:
+    if answer.error is not None:
+        raise answer.error
     for raw in open_list(answer.result, listing.items, listing.method).items:
         row = msgspec.json.decode(raw)
         try:
-            return datetime.fromisoformat(str(row[changes.time]))
+            return datetime.fromisoformat(str(row[listing.changes.time if listing.changes else ""]))
         except (KeyError, TypeError, ValueError):
             return None
     return None
 
 
-def count_command(listing: Listing, time: str, newest: datetime, shift: int, later: int) -> Command:
+def count_command(listing: Listing, newest: datetime, shift: int, later: int) -> Command:
     assert isinstance(listing.paging, Keyset)  # noqa: S101
-    sign = ">" if later else ">="
+    assert listing.changes is not None  # noqa: S101 (what has no words is not calibrated)
     bound = (newest + timedelta(seconds=shift + later)).isoformat()
-    asked = add_filter(listing, listing.paging, {f"{sign}{time}": bound})
-    return Command(listing.method, {**asked.params, **(listing.changes.narrow if listing.changes else {}), "start": 0})
+    asked = add_filter(listing, listing.paging, {f"{'>' if later else '>='}{listing.changes.time}": bound})
+    return total_command(asked)
+
+
+def total_command(listing: Listing) -> Command:
+    """How many there are; nothing else of them is told."""
+    words = listing.changes or listing.sweep
+    return Command(listing.method, {**listing.params, **(words.narrow if words else {}), "start": 0})
 
 
 def count_of(answer: Answer) -> int:

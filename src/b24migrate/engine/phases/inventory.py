@@ -7,7 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
-from b24migrate.engine.phases.delta import CHILDREN, add_filter, find_parts, find_way, is_delta, note_highest, this_pass
+from b24migrate.engine.phases.delta import (
+    CHILDREN,
+    Part,
+    add_filter,
+    count_of,
+    find_parts,
+    find_way,
+    is_delta,
+    note_highest,
+    this_pass,
+    total_command,
+)
 from b24migrate.engine.phases.found import note_found
 from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
@@ -154,13 +165,22 @@ def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | N
 def count_now(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     """What the portal says how many there are, up to the highest that is known: new ones come all the time."""
     highest = this_pass(context, stream, pass_no).highest
-    total = 0
+    total, left = 0, list[Listing]()
     for part in find_parts(context, stream):
+        last = highest.get(part.prefix, 0)
+        counted = context.store.read(CHECKPOINTS, counted_key(stream, part))
+        if counted is not None and counted.values["Pass"] == pass_no and counted.values["Retrieved"] == last:
+            total += int(counted.values["Reported"])
+            continue
         paging = part.listing.paging
         assert isinstance(paging, Keyset)  # noqa: S101 (what a delta is chosen for)
-        known = {f"<={paging.id}": highest.get(part.prefix, 0)}
-        total += context.source.count(add_filter(part.listing, paging, known)) or 0
-    return total
+        left.append(add_filter(part.listing, paging, {f"<={paging.id}": last}))
+    return total + sum(map(count_of, context.source.batch(list(map(total_command, left)))))
+
+
+def counted_key(stream: Stream, part: Part) -> str:
+    """Of the checkpoint with what the portal counted, by range, up to an id."""
+    return f"counted:{stream.name}:{part.of}"
 
 
 def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:

@@ -47,10 +47,12 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     if isinstance(reading, PerParent):
         return [Job(scope, "pack", {**args, "after": "", "n": first_lane(which)})]
     if delta.is_delta(context, stream, pass_no):
-        parts = delta.find_parts(context, stream)
-        each = [{"of": part.of, "n": number} if part.of else {} for number, part in enumerate(parts, 1)]
-        nets = (delta.IDS,) if delta.find_way(context, stream) == delta.SWEPT else (delta.TIME, delta.IDS)
-        return [Job(scope, "read", {**args, **one, "cursor": {}, "net": net}) for one in each for net in nets]
+        numbers = {part.of: number for number, part in enumerate(delta.find_parts(context, stream), 1)}
+        nets = [
+            {"cursor": {}, "net": net} | ({"of": part.of, "n": numbers[part.of]} if part.of else {})
+            for part, net in delta.find_nets(context, stream, pass_no)
+        ]
+        return [Job(scope, "read", {**args, **one}) for one in nets]
     if isinstance(reading, Each):
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})

@@ -268,8 +268,12 @@ def remember_equal(context: RunContext, stream: Stream, first: str, equal: Seque
 
 
 def _ask_source(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+    """In a delta run what its pass has met is minutes old, and what changed since the next one brings."""
+    if context.options.delta and not context.options.verify_all:
+        met = current_pass(context, stream)
+        records = [one for one in records if one.pass_no < met]
     try:
-        return ask_source_again(context, stream, records)
+        return ask_source_again(context, stream, records) if records else {}
     except Permanent as error:
         context.note(
             context.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
