@@ -22,6 +22,7 @@ from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import TOKENS, RegisterRow, Store
 
@@ -69,6 +70,7 @@ class Keys(NamedTuple):
     token_url: str
 
 
+@prepared
 class Pair(NamedTuple):
     access: str
     refresh: str

@@ -8,6 +8,8 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from b24migrate.model.prepared import prepared
+
 # PHP nests no answer deeper than 512 levels (the default depth of json_encode); deeper ones are not read at all.
 UNREADABLE = (msgspec.DecodeError, RecursionError)
 PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]`
@@ -19,6 +21,7 @@ _LATEST_S = 4_102_444_800.0  # the year 2100
 _LONGEST_S = 86_400.0
 
 
+@prepared
 class Head(msgspec.Struct):
     """What every answer may carry; raw, because any of it may have an unexpected type."""
 
@@ -49,8 +52,11 @@ class BatchEnvelope(Head, Generic[One]):
 
 
 Shape = TypeVar("Shape", Envelope, BatchEnvelope[Raw], BatchEnvelope[Part])
+for _shape in (Envelope, BatchEnvelope[Raw], BatchEnvelope[Part]):
+    prepared(_shape)
 
 
+@prepared
 class Times(msgspec.Struct):
     """`operating` is absent on a box without the limiter; numbers come as integers, floats and strings."""
 

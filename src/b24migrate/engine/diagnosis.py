@@ -9,6 +9,7 @@ import msgspec
 
 from b24migrate.model.errors import GateUnmet, Halted, Stop
 from b24migrate.model.fidelity import Rule
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 
 
@@ -35,6 +36,7 @@ class Check:
         return 0 if self.level != "failed" else 3 if self.gate else 4
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What was learned about the source and the target."""

@@ -10,6 +10,7 @@ import msgspec
 
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, Halted, Stop
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 from b24migrate.model.streams import PHASES
 from b24migrate.model.values import utc_text
@@ -38,6 +39,7 @@ class NoRun(BadConfiguration):
     """There is no run to pause or resume."""
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class Plan:
     entities: tuple[str, ...]

@@ -9,6 +9,7 @@ import msgspec
 from b24migrate.engine.phases.conflicts import count_open
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.partial import count_incomplete
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Record, Status
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
@@ -16,6 +17,7 @@ from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
 MOST_FILES_LOOKED_AT = 10_000
 
 
+@prepared
 class _FileOwner(msgspec.Struct):
     entity: str
 

@@ -21,6 +21,7 @@ from b24migrate.insight.causes import list_causes
 from b24migrate.insight.status import snapshot
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet, Halted, MigrationError, Stop
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 from b24migrate.model.streams import PHASES
 from b24migrate.monitor.logs import log_bug, mask_email
@@ -33,6 +34,7 @@ class Reply(NamedTuple):
     body: Mapping[str, Json]
 
 
+@prepared
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
     """The parameters of `start`; without them the configuration decides."""
 
@@ -42,10 +44,12 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
     accept_fidelity: bool = False  # what the target does not keep
 
 
+@prepared
 class Limit(msgspec.Struct, forbid_unknown_fields=True):
     test_limit: int | None = None
 
 
+@prepared
 class RetryWish(msgspec.Struct, forbid_unknown_fields=True):
     """The parameters of `retry`; without them everything that failed."""
 

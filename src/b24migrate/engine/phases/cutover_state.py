@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import msgspec
 
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 from b24migrate.ports import CUTOVER, RegisterRow, Store
 
@@ -72,6 +73,7 @@ class CertificateFile:
     lines: int
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class CutoverState:
     steps: Mapping[str, Step] = field(default_factory=dict)

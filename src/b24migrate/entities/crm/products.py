@@ -13,6 +13,7 @@ from b24migrate.entities.readers import mark_unread, row_in
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.values import flag, number
 from b24migrate.ports import Answer, Command, Source
@@ -119,6 +120,7 @@ def none_has_any(source: Source, owner_type: str, of: Sequence[Row]) -> bool:
     return all(is_refused(answer) or not product_rows(answer) for answer in answers)
 
 
+@prepared
 class Amount(msgspec.Struct):
     opportunity: Any = None
     is_manual: Any = msgspec.field(default=None, name="isManualOpportunity")

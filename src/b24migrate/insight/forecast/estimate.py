@@ -34,6 +34,7 @@ from b24migrate.insight.forecast.schedule import (
     schedule,
 )
 from b24migrate.messages import plain, say
+from b24migrate.model.prepared import prepared
 from b24migrate.ports import ANALYSIS, RegisterRow, Store
 
 ENTERPRISE = Limits(5.0, 250.0)  # bitrix24-rest-1 §A5
@@ -252,6 +253,7 @@ def nights_s(total_s: float) -> float:
 # ---------------------------------------------------------------- afterwards
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class Basis:
     """What a forecast was made from: enough to forecast a part of it. Stored: field names stay."""

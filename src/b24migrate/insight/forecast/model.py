@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 import msgspec
 
 from b24migrate.messages import plain
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 
 
@@ -135,6 +136,7 @@ class Forecast:
     get_s: float = 0.0  # how long at least one entity is being read
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class Survey:
     at: str

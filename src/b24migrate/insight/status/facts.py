@@ -27,6 +27,7 @@ from b24migrate.insight.losses import sentences
 from b24migrate.insight.status import history
 from b24migrate.insight.status.history import Moment
 from b24migrate.insight.status.model import EntityStatus, Snapshot, StreamStatus
+from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Status, deleted_counter
 from b24migrate.model.streams import PHASES, Entity, Stream
 from b24migrate.ports import (
@@ -86,6 +87,7 @@ class _Forecast(msgspec.Struct):
     total_s: float
 
 
+@prepared
 class _Survey(msgspec.Struct):
     forecast: _Forecast
     streams: tuple[_Records, ...]

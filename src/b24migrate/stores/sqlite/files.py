@@ -16,6 +16,7 @@ import msgspec
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted, Permanent
+from b24migrate.model.prepared import prepared
 from b24migrate.ports import Clock
 from b24migrate.private_files import make_folder, narrow, open_private
 
@@ -146,6 +147,7 @@ def _named(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+@prepared
 class _Note(msgspec.Struct):
     """Next to a part: its version, and how many of its bytes are synced to disk."""
 
