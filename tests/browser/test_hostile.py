@@ -67,7 +67,7 @@ def _is_harmless(seen: Watched, way: str) -> None:
     assert seen.page.evaluate("window.hacked") is None, way
     assert seen.page.evaluate(STRANGERS) == [], way
     assert "\u202e" not in seen.page.evaluate("document.documentElement.textContent"), way
-    assert seen.page.locator("header nav a").count() == 7, way  # the page is all there
+    assert seen.page.locator("header nav a").count() == 8, way  # the page is all there
     assert seen.page.get_by_role("heading", level=1).count() == 1, way
     assert seen.wider_than_the_screen() == 0, way
 

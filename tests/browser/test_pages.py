@@ -16,6 +16,7 @@ PAGES = {
     "errors": "/errors",
     "findings": "/findings",
     "conflicts": "/conflicts",
+    "cutover": "/cutover",
     "search": "/search?q=ова",
     "record": "/records/users/3",
     "different-record": "/records/groups/2",

@@ -24,7 +24,7 @@ HANDBOOK = Path(__file__).parents[2] / "docs" / "api.md"
 class Calm:
     """Begins nothing: hundreds of runs are not what is looked at here. `test_actions` begins real ones."""
 
-    able: Sequence[str] = ("start", "resume", "retry", "analyze")
+    able: Sequence[str] = ("start", "resume", "retry", "analyze", "cutover")
 
     def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None: ...
 
@@ -33,6 +33,10 @@ class Calm:
     def retry(self, entities: Sequence[str], code: str) -> None: ...
 
     def analyze(self) -> None: ...
+
+    def sync(self, *, report_only: bool) -> None: ...
+
+    def cutover(self, step: str) -> None: ...
 
     def last(self) -> LastAction | None:
         return None
@@ -59,7 +63,7 @@ def attack(desk: Desk, *options: str) -> None:
         [*command, "--checks", "all", *bounds, *options], cwd=desk.folder, capture_output=True, text=True, check=False
     )
     assert kept.returncode == 0, kept.stdout[-6000:] + kept.stderr[-2000:]
-    assert "Tested: 23" in kept.stdout
+    assert "Tested: 28" in kept.stdout
 
 
 @pytest.mark.slow
@@ -98,6 +102,8 @@ def test_what_is_told_of_a_company_that_was_moved_is_in_the_document_too(moved: 
         f"errors/{code}": "errors/{code}",
         "findings": "findings",
         "conflicts": "conflicts",
+        "cutover": "cutover",
+        "pass": "pass",
         "search?q=a": "search",
         **{f"records/{quote(one)}": "records/{stream}/{source_id}" for one in one_of_each_kind(moved)},
         "analysis": "analysis",

@@ -130,6 +130,14 @@ class Requests:
         hint = say("web.no_analysis_fix")
         _require_done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
 
+    def sync(self, *, report_only: bool) -> None:
+        self.cutover("sync --report-only" if report_only else "sync")
+
+    def cutover(self, step: str) -> None:
+        """Not here: who does it looks at a terminal or at a dashboard beside the store."""
+        hint = say("web.no_cutover_fix", step=step)
+        _require_done(Reply(409, {"code": "USAGE", "message": say("web.no_cutover"), "hint": hint}))
+
     def last(self) -> LastAction | None:
         """A refusal is reported at once, so there is no last action."""
         return None

@@ -20,6 +20,7 @@ import msgspec
 
 from b24migrate.messages import pack, plain, say, unpack
 from b24migrate.model.errors import Halted
+from b24migrate.model.prepared import prepared
 from b24migrate.private_files import open_private
 
 if sys.platform != "win32":
@@ -31,6 +32,7 @@ LOOKED_AT_S = 0.1  # another process may hold it only to check it
 BETWEEN_S = 0.02
 
 
+@prepared
 @dataclass(frozen=True, slots=True)
 class LastAction:
     """The last action. `exit_code` is null while it runs; `message`, `hint` and `code` say why it stopped, if it
@@ -146,12 +148,19 @@ LAST_WORDS = 2000  # characters of the output of a process that ended without a 
 LAST_BYTES = 64 * 1024  # of its log are read
 WELL_TOLD = (0, 3, 4, 5)  # the front page shows how a run ended
 VANISHED = "ACTION_VANISHED"
-RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
+RUN, RESUME, RETRY, ANALYZE, SYNC = "run", "resume", "retry", "analyze", "sync"
+BY = "dashboard"  # in the checklist of the cutover
+CUTOVER = {  # the command of each step; a person has confirmed on the page
+    "rehearsal": ("rehearse",),
+    "freeze": ("freeze", "--yes"),
+    "finish": ("finish",),
+    "live": ("live", "--yes"),
+}
 
 
 class Starter(Protocol):
-    """`able`: what it can begin, of start, resume, retry and analyze. Each raises a MigrationError when it cannot be
-    begun; Halted with ACTION_UNDER_WAY while another runs."""
+    """`able`: what it can begin, of start, resume, retry, analyze and cutover. Each raises a MigrationError when it
+    cannot be begun; Halted with ACTION_UNDER_WAY while another runs."""
 
     able: Sequence[str]
 
@@ -163,13 +172,17 @@ class Starter(Protocol):
 
     def analyze(self) -> None: ...
 
+    def sync(self, *, report_only: bool) -> None: ...
+
+    def cutover(self, step: str) -> None: ...
+
     def last(self) -> LastAction | None: ...
 
 
 class ProcessStarter:
     """`places` is asked each time, since the configuration may name another store by now."""
 
-    able: Sequence[str] = ("start", "resume", "retry", "analyze")
+    able: Sequence[str] = ("start", "resume", "retry", "analyze", "cutover")
 
     def __init__(
         self,
@@ -189,17 +202,25 @@ class ProcessStarter:
         named = [text for name in entities for text in ("--entity", name)]
         named += [text for name in phases for text in ("--phase", name)]
         limit = [] if test_limit is None else ["--test-limit", str(test_limit)]
-        self._begin(RUN, [*named, *limit])
+        self._begin(RUN, [RUN, *named, *limit])
 
     def resume(self) -> None:
-        self._begin(RESUME, [])
+        self._begin(RESUME, [RESUME])
 
     def retry(self, entities: Sequence[str], code: str) -> None:
         named = [text for name in entities for text in ("--entity", name)]
-        self._begin(RETRY, [*named, *([f"--code={code}"] if code else [])])
+        self._begin(RETRY, [RETRY, *named, *([f"--code={code}"] if code else [])])
 
     def analyze(self) -> None:
-        self._begin(ANALYZE, [])
+        self._begin(ANALYZE, [ANALYZE])
+
+    def sync(self, *, report_only: bool) -> None:
+        self._begin(SYNC, [SYNC, *(["--report-only"] if report_only else [])])
+
+    def cutover(self, step: str) -> None:
+        """The certificate is written beside the store."""
+        out = ["--out", str(self._places().log.with_name("certificate.jsonl"))] if step == "finish" else []
+        self._begin(step, ["cutover", *CUTOVER[step], "--by", BY, *out])
 
     def last(self) -> LastAction | None:
         places = self._places()
@@ -212,7 +233,7 @@ class ProcessStarter:
         places = self._places()
         with self._one, _wait_turn(places) as lock:
             write_action(places.note, LastAction(what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
-            child = self._process(places, [what, *arguments], lock)
+            child = self._process(places, arguments, lock)
         threading.Thread(target=child.wait, name="b24migrate-started", daemon=True).start()  # leaves no zombie
 
     def _process(self, places: ActionFiles, arguments: Sequence[str], lock: int | None) -> subprocess.Popen[bytes]:

@@ -19,7 +19,7 @@ from b24migrate.web.request_schemas import LANGUAGE_COOKIE, STREAMS, chosen_lang
 from b24migrate.web.responses import Answer, Problem
 from b24migrate.web.static import ROOT, Static
 
-PAGES = ("errors", "findings", "conflicts", "fidelity", "search", "analysis", "api")
+PAGES = ("errors", "findings", "conflicts", "cutover", "fidelity", "search", "analysis", "api")
 PLAIN = {"/": "front", **{f"/{name}": name for name in PAGES}}
 YEAR_S = 365 * 86400
 UNAUTHORIZED = 401

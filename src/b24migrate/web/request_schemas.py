@@ -167,6 +167,23 @@ class DecidedTable(Wish):
     csv: str = Field(min_length=1, max_length=60_000)
 
 
+class CutoverWish(Wish):
+    """Freeze and live have to be confirmed by a person."""
+
+    step: Literal["rehearsal", "freeze", "finish", "live"]
+    confirmed: bool = Field(default=False, strict=True)
+
+
+class UndoWish(Wish):
+    """This step and those after it."""
+
+    step: Literal["rehearsal", "freeze", "finish"]
+
+
+class SyncWish(Wish):
+    report_only: bool = Field(default=False, strict=True, description="Lists what changed and imports nothing.")
+
+
 class Nothing(Wish):
     """There is nothing to say."""
 

@@ -14,7 +14,7 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from b24migrate.engine import plan, undo_lock
+from b24migrate.engine import cutover, plan, undo_lock
 from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
 from b24migrate.model.errors import BadConfiguration, GateUnmet, MigrationError
 from b24migrate.monitor.logs import mask_email
@@ -119,7 +119,7 @@ def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
 def status_of(error: MigrationError) -> int:
     if isinstance(error, Relayed):
         return error.status
-    if error.code in ("USAGE", plan.UNDER_WAY, undo_lock.UNDER_WAY, BUSY):
+    if error.code in ("USAGE", plan.UNDER_WAY, undo_lock.UNDER_WAY, cutover.ORDER, BUSY):
         return USAGE if error.code == "USAGE" else CONFLICT
     kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
     return kinds.get(type(error), UNAVAILABLE)

@@ -7,9 +7,12 @@ from datetime import UTC
 
 from fastapi import APIRouter, Depends
 
+from b24migrate.insight import cutover as cutovers
 from b24migrate.insight import forecast, lookup
 from b24migrate.insight.certificate.write import require_complete
 from b24migrate.insight.conflicts import ConflictPage, list_conflicts
+from b24migrate.insight.cutover import CutoverView
+from b24migrate.insight.last_pass import last_pass
 from b24migrate.insight.lookup import Hits, RecordView
 from b24migrate.insight.status import points
 from b24migrate.insight.status.model import Overview
@@ -46,6 +49,7 @@ from b24migrate.web.schemas import (
     Findings,
     Front,
     History,
+    PassView,
 )
 from b24migrate.web.views import possible_actions
 
@@ -72,6 +76,11 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def history(since: Since = None) -> Answer:
         with context.app() as app:
             return Answer(History(tuple(points(app.context.store, utc_text(since) if since else ""))))
+
+    @router.get("/pass", response_model=PassView, summary="What the last run read, what changed, what it does not see")
+    def newest_pass(speaks: Speaks) -> Answer:
+        with context.app() as app:
+            return Answer(in_language(PassView(last_pass(app.context)), speaks.language))
 
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks, chains: ChainsQuery = False) -> Answer:
@@ -111,6 +120,11 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     )
     def conflict_table(stream: SomeStream = "", undecided: Undecided = False) -> CsvAnswer:
         return CsvAnswer(views.conflict_table(context, stream, undecided=undecided), "conflicts.csv")
+
+    @router.get("/cutover", response_model=CutoverView, summary="The steps of the cutover, the forecast, who writes")
+    def cutover(speaks: Speaks) -> Answer:
+        with context.app() as app:
+            return Answer(in_language(cutovers.view(app.context, app.chosen()), speaks.language))
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:

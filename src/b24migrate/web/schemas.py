@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from b24migrate.insight.fidelity import Fidelity
 from b24migrate.insight.forecast import Survey
+from b24migrate.insight.last_pass import LastPass
 from b24migrate.insight.status.model import Overview, Point
 from b24migrate.web.actions import LastAction
 from b24migrate.web.responses import Problem
@@ -14,7 +15,8 @@ from b24migrate.web.responses import Problem
 @dataclass(frozen=True, slots=True)
 class Front(Overview):
     """The front page. `sentence` is the verdict in words, `progress_sentence` how far it is and what that rests on;
-    `can` says which actions make sense now: start, pause, resume, retry, analyze."""
+    `can` says which actions make sense now: start, pause, resume, retry, analyze, cutover (and
+    a delta run)."""
 
     sentence: str
     progress_sentence: str
@@ -27,6 +29,13 @@ class History:
     """Oldest first."""
 
     points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassView:
+    """`last` is null before the first run, and for a run that does not read."""
+
+    last: LastPass | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from b24migrate.web.schemas import (
 COUNTED_AT_ONCE = 5000  # records of a stream: longer ones are counted by `b24migrate fidelity`
 MOST_LETTERS = 200
 LONGEST_TEXT = 2000  # characters of a message
-START, PAUSE, RESUME, RETRY, ANALYZE = "start", "pause", "resume", "retry", "analyze"
+START, PAUSE, RESUME, RETRY, ANALYZE, CUTOVER = "start", "pause", "resume", "retry", "analyze", "cutover"
 AT_WORK = (Verdict.BEGINNING, Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
 AT_REST = (Verdict.NO_RUN, Verdict.STOPPED, Verdict.BLOCKED, Verdict.DONE, Verdict.FINDINGS)
 TO_GO_ON = (Verdict.PAUSED, Verdict.STOPPED, Verdict.BLOCKED, Verdict.STILL)
@@ -135,7 +135,7 @@ def possible_actions(seen: Overview, last: LastAction | None, context: Context) 
     may += [START] if verdict in AT_REST else []
     may += [RESUME] if verdict in TO_GO_ON else []
     may += [RETRY] if verdict in AT_REST and seen.failed + seen.dead_letters else []
-    may += [ANALYZE] if verdict not in AT_WORK else []
+    may += [ANALYZE, CUTOVER] if verdict not in AT_WORK else []
     return tuple(one for one in may if one == PAUSE or one in context.actions.able)
 
 

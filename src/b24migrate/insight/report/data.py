@@ -14,6 +14,7 @@ from b24migrate.engine.state import EntityState, PhaseState
 from b24migrate.insight import certificate, fidelity, forecast
 from b24migrate.insight.causes import group_causes, list_causes
 from b24migrate.insight.certificate.form import CLASSES
+from b24migrate.insight.last_pass import last_pass
 from b24migrate.insight.losses import losses
 from b24migrate.insight.report.model import (
     EntityFacts,
@@ -68,6 +69,7 @@ def gather(
         list_points(context, entities),
         proof,
         fidelity.last_list(context, wanted),
+        last_pass(context),
     )
 
 

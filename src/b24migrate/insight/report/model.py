@@ -15,6 +15,7 @@ from b24migrate.insight.causes import Group
 from b24migrate.insight.certificate.write import NEEDED
 from b24migrate.insight.fidelity import Fidelity
 from b24migrate.insight.forecast import Compared, Survey
+from b24migrate.insight.last_pass import LastPass
 from b24migrate.insight.status.model import Point, StreamStatus
 
 FIRST = 200  # rows
@@ -154,6 +155,7 @@ class Facts:
     history: tuple[Point, ...]
     proof: Proof
     fidelity: Fidelity | None = None  # what the target does not keep; None: it was never asked
+    last_pass: LastPass | None = None
 
     @property
     def concerned(self) -> tuple[EntityFacts, ...]:

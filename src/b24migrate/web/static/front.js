@@ -5,6 +5,7 @@ import { get } from "./api.js";
 import { Chart } from "./chart.js";
 import { onAct } from "./dom.js";
 import { Entities } from "./entities.js";
+import { showLastPass } from "./last-pass.js";
 import { poll } from "./poll.js";
 import { showProgress } from "./progress.js";
 import { showErrorSummary } from "./error-summary.js";
@@ -13,6 +14,7 @@ import { showFiles, showWaits } from "./waits.js";
 
 const ERRORS_EVERY = 5; // looks
 const HISTORY_EVERY = 2;
+const PASS_EVERY = 5;
 
 const place = (id) => document.getElementById(id);
 const chart = new Chart(place("chart"), place("legend"), place("chart-rows"));
@@ -42,6 +44,7 @@ async function once() {
   showUndecided(overview.undecided);
   showWaits(place("waits"), overview);
   showFiles(place("files"), overview);
+  if (looks % PASS_EVERY === 0) showLastPass(place("pass"), await get("/pass"));
   if (looks % HISTORY_EVERY === 0) chart.add((await get("/history", { since: chart.last })).points);
   const count = [overview.failed, overview.retrying, overview.dead_letters].join(" ");
   if (groups === null || count !== counted || (looks % ERRORS_EVERY === 0 && (overview.failed || overview.retrying))) {

@@ -1,8 +1,8 @@
 // The messages of the page in its language. The server puts them into the page.
 
 const store = document.getElementById("words");
-const fidelity = Object.entries(JSON.parse(store.dataset.fidelity)).map(([key, word]) => [`fidelity.${key}`, word]);
-const page = { ...JSON.parse(store.dataset.page), ...Object.fromEntries(fidelity) };
+const topic = (name) => Object.fromEntries(Object.entries(JSON.parse(store.dataset[name] ?? "{}")).map(([key, word]) => [`${name}.${key}`, word]));
+const page = { ...JSON.parse(store.dataset.page), ...topic("fidelity"), ...topic("cutover") };
 const names = JSON.parse(store.dataset.names);
 
 export const language = document.documentElement.lang || "en";

@@ -1,0 +1,81 @@
+"""What the last pass did: by record type how it was read and why, what changed and was deleted, and what a delta run
+does not see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.delta import this_pass
+from b24migrate.engine.phases.found import Found, read_found
+from b24migrate.engine.state import AllStates
+from b24migrate.model.streams import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPassView:
+    """`delta`: only what may have changed since `since` was read; otherwise all of it, and `why` says why where a delta
+    run was asked for. `changed` and `deleted` are counted in delta runs only. `unseen`: what a delta run does not see,
+    where this one did not read all of it."""
+
+    stream: str
+    delta: bool
+    since: str
+    why: str
+    changed: int | None
+    deleted: int | None
+    unseen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LastPass:
+    """Of the last run. `delta`: it was asked to read only what may have changed. `report_only`: nothing was sent."""
+
+    run: str
+    started: str
+    finished: str
+    delta: bool
+    report_only: bool
+    changed: int
+    deleted: int
+    streams: tuple[StreamPassView, ...]  # those that were read
+
+
+def last_pass(context: RunContext) -> LastPass | None:
+    """None before the first run, and for one that does not read."""
+    run = plan.current(context.store)
+    if run is None or "get" not in run.plan.phases:
+        return None
+    states = AllStates(context.store)
+    states.look()
+    found = {one.stream: one for one in read_found(context.store, run.id)} if run.plan.delta else {}
+    streams: list[StreamPassView] = []
+    for entity in (one for one in context.entities if one.name in run.plan.entities):
+        state = states.read(entity.name)
+        if is_since(state.phase("get").started, run.started):
+            streams += [view_stream(context, one, state.pass_no, found.get(one.name)) for one in entity.streams]
+    return LastPass(
+        run.id,
+        run.started,
+        run.finished,
+        run.plan.delta,
+        "set" not in run.plan.phases,
+        sum(one.changed or 0 for one in streams),
+        sum(one.deleted or 0 for one in streams),
+        tuple(streams),
+    )
+
+
+def is_since(time: str, began: str) -> bool:
+    """Some times have no fractions of a second."""
+    return bool(time) and datetime.fromisoformat(time) >= datetime.fromisoformat(began).replace(microsecond=0)
+
+
+def view_stream(context: RunContext, stream: Stream, pass_no: int, found: Found | None) -> StreamPassView:
+    how = this_pass(context, stream, pass_no)
+    changed, deleted = (found.changed, found.deleted) if found else (None, None)
+    return StreamPassView(
+        stream.name, how.delta, how.since, how.why, changed, deleted, stream.unseen if how.delta else ()
+    )
