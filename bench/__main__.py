@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bench import (
     deals,
+    delta_passes,
     files,
     forecast,
     full_pass,
@@ -41,6 +42,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("i", "forecasts from a sample", forecast.measured),
     ("j", "looking on", watching.measured),
     ("k", "requests of a full pass", full_pass.measured),
+    ("k", "requests of delta passes", delta_passes.measured),
 )
 
 

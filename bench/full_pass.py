@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 from bench.bounds import full, pages
 from bench.figures import Figure, at_most
-from bench.processes import box, ours, portal
+from bench.processes import Portal, box, ours, portal
 
 BAR = 6_000
 SCALE = 10  # of a smaller part too many requests are not full
@@ -96,31 +97,43 @@ STEPS = (
 
 
 def measured(_quick: bool) -> Iterator[Figure]:
-    whole, part_of_it = Company(), Company().part(SCALE)
-    found = read(part_of_it)
+    part_of_it = Company().part(SCALE)
     total = 0.0
-    for part in PARTS:
-        carried = sum(found.pop(method, 0) for method in part.methods)
-        needed = part.requests(part_of_it)
-        requests = part.requests(whole) * carried / needed
+    for name, requests, before, told in extrapolate(read(part_of_it), part_of_it):
         total += requests
-        shown = f"{requests:,.0f} ({part.before:,} before); 1:{SCALE} took {carried}, the arithmetic says {needed:,.0f}"
-        yield Figure("k", f"full pass: {part.name}", shown)
-    others = sum(count for name, count in found.items() if name.split()[1] not in UNCOUNTED)
-    yield Figure("k", "full pass: people, groups, structure", f"{others} ({OTHERS_BEFORE} before)")
-    total += others
+        yield Figure("k", f"full pass: {name}", f"{requests:,.0f} ({before:,} before){told}")
     before = sum(part.before for part in PARTS) + OTHERS_BEFORE
     shown = f"{total:,.0f} requests, {total / 120:.0f} min at two a second ({before:,} before)"
     yield at_most("k", "full pass of 500 people", total, BAR, shown)
 
 
+def extrapolate(found: Counter[str], company: Company) -> Iterator[tuple[str, float, int, str]]:
+    """From what was measured on a part of the company to the whole: name, requests, how many before, and in words what
+    was measured."""
+    left = Counter(found)
+    for part in PARTS:
+        took = sum(left.pop(method, 0) for method in part.methods)
+        needed = part.requests(company)
+        requests = part.requests(Company()) * took / needed
+        yield part.name, requests, part.before, f"; 1:{SCALE} took {took}, the arithmetic says {needed:,.0f}"
+    others = sum(count for name, count in left.items() if name.split()[1] not in UNCOUNTED)
+    yield "people, groups, structure", others, OTHERS_BEFORE, ""
+
+
 def read(company: Company) -> Counter[str]:
     """Requests by entity and by what they carry; downloads are none."""
+    with box() as target, source_of(company) as source:
+        return carried(ours(source, target, *STEPS, per_second=0, operating_s=0))
+
+
+def source_of(company: Company, **habits: object) -> AbstractContextManager[Portal]:
     sizes = {name: value for name, value in company._asdict().items() if name not in ("long_talks", "post_files")}
     nothing = {"companies": 0, "smart_types": 0, "files": 0, "bad_users": 0, "foreign_chats": 0}
-    habits = {"new_card": True, "plain_tasks": True, "many_owners": True, "limits": "off"}
-    with box() as target, portal(**sizes, **nothing, **habits) as source:
-        done = ours(source, target, *STEPS, per_second=0, operating_s=0)
+    common = {"new_card": True, "plain_tasks": True, "many_owners": True, "limits": "off"}
+    return portal(**sizes, **nothing, **common, **habits)
+
+
+def carried(done: Sequence[dict[str, Any]]) -> Counter[str]:
     found: Counter[str] = Counter()
     for (entity, phase), step in zip(STEPS, done, strict=True):
         if phase == "get":

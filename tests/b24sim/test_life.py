@@ -145,7 +145,7 @@ def ids(rows: Json, key: str = "id") -> set[str]:
 def test_dates_move_where_they_are_said_to(running: Running) -> None:
     company = running.portal.company
     since = company.moments.iso(running.portal.clock.now())
-    told = control(running, "mutate", {"days": 1, "seed": 5, "share": 0.3, "without": ["option_deleted"]})
+    told = control(running, "mutate", {"days": 1, "seed": 7, "share": 0.3, "without": ["option_deleted"]})
     assert (told["from"], running.portal.clock.now()) == (since, ManualClock().now() + DAY)
     blind = {(one["stream"], one["id"]) for one in told["invisible"] if one["done"] != "deleted"}
     asked = {"entityTypeId": DEAL, "filter": {">=updatedTime": since}, "select": ["id"]}

@@ -53,7 +53,7 @@ def _one(options: argparse.Namespace, seed: int) -> tuple[str, list[str]]:
     where: dict[str, Any] = {"ground": options.store, "target": options.target, "keep": options.keep}
     if options.days:
         kills = NIGHTLY if options.kills is None else options.kills
-        lived = live(seed, options.days, size, kills=kills, seconds=seconds * options.days, **where)
+        lived = live(seed, options.days, size, kills=kills, seconds=seconds * (options.days + 2), **where)
         return str(lived), lived.differences
     report = survive(seed, KILLS if options.kills is None else options.kills, size, seconds=seconds, **where)
     return str(report), report.proof.differences

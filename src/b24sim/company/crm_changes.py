@@ -1,6 +1,6 @@
 """How CRM records appear, change and go while a portal is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from b24sim.company.crm import Items, files_in
@@ -64,17 +64,21 @@ def restore_item(company: "Company", _now: float, wish: dict[str, Any]) -> list[
 LINKS = {COMPANY: ("companyId", "companyIds"), CONTACT: ("contactId", "contactIds")}
 
 
-def unlink(company: "Company", entity_type_id: int, gone: set[int]) -> list[tuple[int, int]]:
-    """Links to deleted companies and contacts are taken out of all records, in the tables and without a date (kernel
-    25.100). Answers the types and ids of those records."""
+def unlink(
+    company: "Company", entity_type_id: int, gone: set[int], heirs: Mapping[int, int] | None = None
+) -> list[tuple[int, int]]:
+    """Links to deleted companies and contacts are taken out of all records, and those to merged ones name their heirs:
+    in the tables and without a date (kernel 25.100). Answers the types and ids of those records."""
+    new = heirs or {}
     one, several = LINKS.get(entity_type_id, ("", ""))
     touched: list[tuple[int, int]] = []
     for kind, items in company.crm.items.items() if one else ():
         for number in list(items):
             row = items.row(number)
             if row.get(one) in gone or not gone.isdisjoint(row.get(several) or ()):
-                left = [other for other in row.get(several) or () if other not in gone]
-                first = row.get(one) if row.get(one) not in gone else left[0] if left else 0
+                named = [new.get(other, other) for other in row.get(several) or () if other not in gone or other in new]
+                left, own = list(dict.fromkeys(named)), row.get(one)
+                first = own if own not in gone else new[own] if own in new else left[0] if left else 0
                 fields = {one: first} | ({several: left} if several in row else {})
                 kept: Row = {"_productRows": company.crm.product_rows(kind, number)}
                 items.put(number, row | kept | fields)

@@ -27,6 +27,8 @@ TRAPS = {
     "imported": "created with dates that the caller gave",
     "bound_from_company": "bound in the card of the company: updatedTime of the contact does not move",
     "links_rewritten": "the company or contact it named is deleted: the link is taken out without a date",
+    "merged": "the company or contact it named is merged into another: the link names that one, without a date",
+    "late_commit": "the request set the time first and showed the change up to a minute later",
     "rows_same_sum": "product rows of the same sum, written the old way: updatedTime does not move",
     "option_deleted": "an option of a list is deleted: values go without a date",
     "task_restored": "out of the recycle bin with the same id and the old dates",

@@ -15,6 +15,8 @@ NEW_PIPELINE, NEW_STATUS = "Новая воронка", "UC_NEW"
 FIRST_STAGES = (("NEW", "Начало", None), ("WON", "Успех", "S"), ("LOSE", "Провал", "F"))
 STREAM_OF = {number: stream for stream, number in STREAMS.items() if number}
 IMPORTED_AGO = 400 * DAY
+MERGED = 0.4  # of the days on which a company or a contact goes
+COMMIT_S = 60  # a request takes no longer (documented)
 OPTIONS_A_DAY = 10  # times the share of changes: how likely an option of a list is deleted
 
 
@@ -121,19 +123,26 @@ def change_items(day: Day) -> None:
             _clean(day, items, again)
             _note(day, items, CREATED, again, "restored")
     for kind, numbers in gone.items():
-        for entity_type_id, number in unlink(day.company, kind, numbers):
-            _note(day, crm.items[entity_type_id], CHANGED, number, "links_rewritten")
+        heirs = _heirs(day, crm.items[kind], numbers)
+        for entity_type_id, number in unlink(day.company, kind, numbers, heirs):
+            _note(day, crm.items[entity_type_id], CHANGED, number, "merged" if heirs else "links_rewritten")
+
+
+def _heirs(day: Day, items: Items, gone: set[int]) -> dict[int, int]:
+    """The others into which these were merged; nothing where they were only deleted."""
+    merged = day.wants("merged") and len(items) and day.chance.random() < MERGED
+    return {number: day.one(items.ids) for number in sorted(gone)} if merged else {}
 
 
 def _change(day: Day, items: Items, number: int) -> None:
     company, kind = day.company, items.entity_type_id
     row, rows = items.row(number), company.crm.product_rows(kind, number)
-    kinds = ["fields", "fields", "timeline"]
+    kinds = ["fields", "fields", "timeline", "late_commit"]
     kinds += ["rows", "rows_same_sum"] if rows else []
     kinds += ["bound_from_company"] if kind == CONTACT else []
     kinds += ["stage"] if row.get("stageId") else []
     change = day.kind(kinds)
-    now, trap = day.now(), change if change in ("rows_same_sum", "bound_from_company") else ""
+    now, trap = day.now(), change if change in ("rows_same_sum", "bound_from_company", "late_commit") else ""
     if change == "timeline":
         moment = company.moments.iso(now)
         update_item(company, now, _wish(items, id=_key(items, number), fields={"lastActivityTime": moment}))
@@ -141,7 +150,9 @@ def _change(day: Day, items: Items, number: int) -> None:
         return
     fields = _fields(day, items, row, rows, change)
     if fields:
-        update_item(company, now, _wish(items, id=_key(items, number), fields=fields, undated=bool(trap)))
+        undated = trap in ("rows_same_sum", "bound_from_company")
+        now -= day.chance.randrange(1, COMMIT_S) if trap == "late_commit" else 0
+        update_item(company, now, _wish(items, id=_key(items, number), fields=fields, undated=undated))
         _note(day, items, CHANGED, number, trap)
 
 
