@@ -272,7 +272,7 @@ def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Pat
 
 def test_what_one_record_names_in_vain_keeps_nothing_else_from_it(tmp_path: Path) -> None:
     """Nobody stands in for people who are gone, so that some records fail, and others that name them went before."""
-    with moving(tmp_path, *ENTITIES, deals=12, smart_items=12, contacts=4, companies=4) as move:
+    with moving(tmp_path, *ENTITIES, deals=20, smart_items=12) as move:
         move.world.settings["mapping"] = {}
         assert move.run().exit_code == 5
         assert "IMPORT_ERR" in move.statuses()["crm_spitems"]
