@@ -241,7 +241,8 @@ def touch_of(repeated: Repeated, stream: str) -> Touch:
 def test_a_changed_record_is_new_again(repeated: Repeated, stream: str) -> None:
     touched = touch_of(repeated, stream)
     before, after = repeated.first.staged[stream], repeated.changed[stream]
-    again = {key: (row["Status"], row["Revision"]) for key, row in after.items() if row != before[key]}
+    latest = {key: {**row, "Payload": after[key]["Payload"]} for key, row in before.items()}  # counters move in others
+    again = {key: (row["Status"], row["Revision"]) for key, row in after.items() if row != latest[key]}
     assert again == {touched.row_key: ("NEW", 1)}
 
 

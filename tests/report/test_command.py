@@ -24,7 +24,7 @@ def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
     assert company.run("run").code == 0
     said = company.run("report", "--out", "out")
     is_clear(said, 0, "completed without issues", "out/report.html", "15 tables")
-    assert len(list(Path("out").iterdir())) == 15
+    assert len(list(Path("out").iterdir())) == 16
 
 
 def test_json_is_nothing_but_json(company: Scene) -> None:

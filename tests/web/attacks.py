@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.web.dashboard import TOKEN, Desk
 
-CHANGES = ("run", "pause", "resume", "retry", "analysis", "fidelity", "login", "logout")
+ACTIONS = ("run", "pause", "resume", "retry", "analysis", "fidelity", "login", "logout")
+DECISIONS = ("conflicts", "conflicts/csv", "sync", "cutover", "cutover/undo")
+CHANGES = ACTIONS + DECISIONS
 
 
 def bearer(token: str) -> dict[str, str]:

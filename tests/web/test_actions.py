@@ -101,7 +101,7 @@ def test_a_run_is_started_once_paused_and_gone_on_with(company: tuple[Desk, Hold
             found = list(pool.map(lambda one: one.post("run", wish), (desk, other) * 4))
         assert sorted(reply.status for reply in found) == [202, *[409] * 7]
         assert all(reply.json["message"] for reply in found)
-        (child,) = started(desk.folder)
+        child = the_child(desk.folder)
         assert os.getsid(child) == child  # a Ctrl-C in our terminal is not for it
         under_way = until(other, lambda seen: "pause" in seen["can"])
         assert under_way["last_action"]["what"] == "run"
@@ -139,7 +139,7 @@ def test_an_analysis_is_made_from_the_page_also_after_one_that_was_killed(compan
     hold.on = lambda: True
     assert desk.look("analysis") == {"survey": None, "compared": [], "running": False}
     assert desk.post("analysis").status == 202
-    (child,) = started(desk.folder)
+    child = the_child(desk.folder)
     os.kill(child, signal.SIGKILL)
     assert until(desk, ended)["last_action"]["code"] == "ACTION_VANISHED"
     assert desk.post("analysis").status == 202
@@ -183,6 +183,14 @@ def test_a_configuration_that_broke_meanwhile_is_told(desk: Desk) -> None:
     for reply in (desk.get("/api/v1/session"), desk.post("run")):
         assert reply.status == 422
         assert "rum" in reply.json["message"]
+
+
+def the_child(folder: Path) -> int:
+    """The one process that was started on this folder; it may not have its command line yet."""
+    while not (found := started(folder)):
+        time.sleep(0.05)
+    (child,) = found
+    return child
 
 
 def started(folder: Path) -> list[int]:

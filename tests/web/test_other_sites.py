@@ -15,6 +15,7 @@ from b24migrate.web.auth import (
 )
 from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.routes_actions import action_routes
+from b24migrate.web.routes_decisions import decision_routes
 
 
 @pytest.mark.parametrize(
@@ -97,9 +98,9 @@ def test_a_change_without_a_header_is_refused(quiet: Desk, missing: str) -> None
 
 
 def test_every_route_that_changes_something_looks_for_forgeries(quiet: Desk) -> None:
-    routes = [
-        one for one in action_routes(quiet.context, OverviewCache(quiet.context)).routes if isinstance(one, APIRoute)
-    ]
+    overviews = OverviewCache(quiet.context)
+    routers = (action_routes(quiet.context, overviews), decision_routes(quiet.context, overviews))
+    routes = [one for router in routers for one in router.routes if isinstance(one, APIRoute)]
     assert sorted(one.path for one in routes) == sorted(f"/{name}" for name in CHANGES)
     for path, methods in quiet.look("openapi.json")["paths"].items():
         changing = set(methods) - {"get"}
@@ -147,6 +148,6 @@ def test_no_other_method_does_anything(quiet: Desk, method: str, path: str) -> N
 
 def test_a_change_by_get_is_none(quiet: Desk) -> None:
     for what in CHANGES:
-        if what not in ("analysis", "fidelity"):  # by GET they are looked at
+        if what not in ("analysis", "fidelity", "conflicts", "conflicts/csv", "cutover"):  # by GET they are looked at
             assert quiet.get(f"/api/v1/{what}").status == 405
     assert quiet.look("overview")["last_action"] is None

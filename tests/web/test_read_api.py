@@ -22,7 +22,7 @@ def test_an_empty_store_says_how_to_begin(desk: Desk) -> None:
     seen = desk.look("overview")
     assert seen["now"]["verdict"] == "no_run"
     assert seen["run"] is None
-    assert set(seen["can"]) == {"start", "analyze"}
+    assert set(seen["can"]) == {"start", "analyze", "cutover"}
     assert seen["last_action"] is None
     assert seen["sentence"]
     assert seen["progress_sentence"]
