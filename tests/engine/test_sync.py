@@ -85,6 +85,17 @@ def test_what_was_changed_created_and_deleted_arrives(crm: World) -> None:
     assert crm.entity("crm_deals").verified
 
 
+def test_a_report_of_changes_waits_for_no_import(crm: World) -> None:
+    (new,) = crm.change("crm_companies", "add", fields={"title": "Новая"})
+    deal = deals(crm)[0]
+    crm.change("crm_deals", id=deal, fields={"title": "Позже", "companyId": new})
+    with crm.app() as app:
+        ended = app.runner.run(app.chosen(()), ("custom-fields-get", "get"), delta=True, tick=crm.leap())
+    assert ended.exit_code == 0
+    assert crm.records("CrmCompanies")[str(new)]["Status"] == crm.records("CrmDeals")[str(deal)]["Status"] == "NEW"
+    assert title(crm, deal) != "Позже"
+
+
 def test_a_restored_record_has_a_new_id_and_an_old_time(crm: World) -> None:
     company = crm.cloud.portal.company
     old = company.moments.iso(company.crm.items[DEAL].row(deals(crm)[0])["createdTime"] and 1_600_000_000)

@@ -34,9 +34,10 @@ WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
 def find_unmet(
-    context: RunContext, analysis: Analysis, entity: Entity, phase: str, *, planned: Collection[str], coverage: float
+    context: RunContext, analysis: Analysis, entity: Entity, phase: str, *, plan: Plan, coverage: float
 ) -> Unmet | None:
-    """The first gate that keeps the mini-task from starting."""
+    """The first gate that keeps the mini-task from starting. A delta that only reports imports nothing, so that what
+    it reads waits for no import."""
     if not analysis.completed:
         fix = say("gate.unseen_fix")
         return Unmet("analysis.completed", say("gate.unseen"), fix)
@@ -63,10 +64,12 @@ def find_unmet(
         served = ", ".join(analysis.facts.served) or say("gate.nothing")
         fix = say("gate.unserved_fix", wire=entity.wire)
         return Unmet(gate, say("gate.unserved", wire=entity.wire, served=served), fix)
+    if plan.delta and READS.issuperset(plan.phases):
+        return None
     return next(
         (
             found
-            for other in needed_entities(context, entity, planned)
+            for other in needed_entities(context, entity, plan.entities)
             if (found := check_import(context, other, coverage))
         ),
         None,
