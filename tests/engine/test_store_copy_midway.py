@@ -55,7 +55,7 @@ def numbers(made: World, url: str) -> dict[str, Json]:
         counters = {
             name: value
             for name, value in store.counters().items()
-            if value and not name.startswith(("limit_wait:", "retries:", "pace:"))
+            if value and not name.startswith(("limit_wait:", "retries:", "pace:", "spent:"))
         }
         links = {name: sorted(link.source_id for link in store.all_links(name)) for name in app.context.streams}
         return {"status": snapshot, "counters": counters, "links": links, "open": len(app.context.queue.jobs())}
