@@ -35,7 +35,7 @@ DELTAS_SHOWN = 3
 CERTIFICATE = Path("certificate.jsonl")
 Undo = Annotated[bool, typer.Option("--undo")]
 Yes = Annotated[bool, typer.Option("--yes")]
-By = Annotated[str, typer.Option("--by", metavar="NAME", hidden=True)]  # the dashboard gives the name of its user
+By = Annotated[str, typer.Option("--by", metavar="NAME")]
 cutover = typer.Typer(invoke_without_command=True)
 
 

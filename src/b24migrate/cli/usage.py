@@ -20,22 +20,22 @@ _VALUE = r"Invalid value for '?(?P<name>.+?)'?: "
 # The first that fits. Tests try each of them, so that another version of the parser does not go unnoticed.
 FORMS = tuple(
     Form(f"cli.usage.{key}", re.compile(pattern, re.DOTALL))
-    for key, pattern in (
-        ("missing_argument", r"Missing argument '(?P<name>.+?)'\."),
-        ("missing_option", r"Missing option '(?P<name>.+?)'\."),
-        ("missing_command", r"Missing command\."),
-        ("unknown_option", r"No such option: (?P<name>\S+)( \(Possible options: (?P<near>.+)\))?"),
-        ("unknown_command", r"No such command '(?P<name>.+?)'\.( Did you mean (?P<near>.+)\?)?"),
-        ("extra", r"Got unexpected extra argument\(s\) \((?P<name>.+)\)"),
-        ("needs_value", r"Option '(?P<name>.+?)' requires an argument\."),
-        ("takes_no_value", r"Option '(?P<name>.+?)' does not take a value\."),
-        ("not_integer", rf"{_VALUE}Input should be a valid integer.*"),
-        ("not_number", rf"{_VALUE}Input should be a valid number.*"),
-        ("too_small", rf"{_VALUE}Input should be greater than or equal to (?P<limit>\S+)"),
-        ("too_large", rf"{_VALUE}Input should be less than or equal to (?P<limit>\S+)"),
-        ("no_choice", rf"{_VALUE}Value error, (?P<value>.+) is not one of (?P<near>.+)\."),
-        ("other", r"(?P<name>.+)"),
-    )
+    for key, pattern in {
+        "missing_argument": r"Missing argument '(?P<name>.+?)'\.",
+        "missing_option": r"Missing option '(?P<name>.+?)'\.",
+        "missing_command": r"Missing command\.",
+        "unknown_option": r"No such option: (?P<name>\S+)( \(Possible options: (?P<near>.+)\))?",
+        "unknown_command": r"No such command '(?P<name>.+?)'\.( Did you mean (?P<near>.+)\?)?",
+        "extra": r"Got unexpected extra argument\(s\) \((?P<name>.+)\)",
+        "needs_value": r"Option '(?P<name>.+?)' requires an argument\.",
+        "takes_no_value": r"Option '(?P<name>.+?)' does not take a value\.",
+        "not_integer": rf"{_VALUE}Input should be a valid integer.*",
+        "not_number": rf"{_VALUE}Input should be a valid number.*",
+        "too_small": rf"{_VALUE}Input should be greater than or equal to (?P<limit>\S+)",
+        "too_large": rf"{_VALUE}Input should be less than or equal to (?P<limit>\S+)",
+        "no_choice": rf"{_VALUE}Value error, (?P<value>.+) is not one of (?P<near>.+)\.",
+        "other": r"(?P<name>.+)",
+    }.items()
 )
 
 WEBHOOK = re.compile(r"(/rest/\d+/)[^/\s]+")
