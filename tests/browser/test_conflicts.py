@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect
@@ -25,6 +26,7 @@ def test_a_conflict_is_decided_by_button_and_by_table(browser: Browser, finished
 
         page.locator("#show").select_option("all")
         expect(shown).to_be_visible()
+        expect(page.locator("#download")).not_to_have_attribute("href", re.compile("undecided=true"))
         with page.expect_download() as kept:
             page.get_by_role("link", name="Download CSV").click()
         table = kept.value.path().read_text("utf-8-sig")
