@@ -35,9 +35,12 @@ def quoted_texts(source: str) -> Iterator[str]:
 def texts_in_source() -> Iterator[str]:
     """Scripts have the topic `page`, and a module may ask for a whole topic: they name its messages without it."""
     for path in (*SOURCE.rglob("*.*"), *MODULE.rglob("*.php")):
-        if path.suffix not in (".py", ".html", ".js", ".php") or path.name == LOADER:
+        if path.suffix not in (".py", ".html", ".js", ".php"):
             continue
         source = path.read_text("utf-8")
+        if path.name == LOADER:
+            yield from (f"page.{key}" for key in re.findall(r'\bsay\("([\w.]+)"', source))
+            continue
         found = {one for one in (python_texts if path.suffix == ".py" else quoted_texts)(source) if KEY.fullmatch(one)}
         yield from found
         for topic in ["page"] if path.suffix == ".js" else re.findall(r'\.topic\("(\w+)"\)', source):

@@ -217,9 +217,6 @@ def started(folder: Path) -> list[int]:
     return found
 
 
-# ---------------------------------------------------------------- by themselves
-
-
 def test_a_note_appears_whole_and_what_is_none_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "note"
     assert read_action(path) is None
