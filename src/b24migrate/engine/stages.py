@@ -15,9 +15,9 @@ from b24migrate.engine.phases import (
     inventory,
     lanes,
     read,
-    referring,
     removal,
     send,
+    stale_links,
     sweep,
     verify,
 )
@@ -156,7 +156,7 @@ def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[S
         return seed(context, scope, stream, pass_no)
 
     def refer(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        return ([], {}) if memo else (referring.seed(context, scope, stream), {"done": True})
+        return ([], {}) if memo else (stale_links.seed(context, scope, stream), {"done": True})
 
     judged = [Stage(f"judge {stream.name}", judge)] if deletions.is_reread(context, stream) else []
     return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark, refer)]

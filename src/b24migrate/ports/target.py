@@ -64,7 +64,7 @@ class Tried(NamedTuple):
 
 class Deleted(NamedTuple):
     """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
-    that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not.
+    that it may go when they are gone. `for_good`: no record of its kind can be deleted, even if nobody changed it.
     `part`: it goes with the record that it is part of, and keeps nothing else on the target."""
 
     key: str
