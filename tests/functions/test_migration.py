@@ -59,5 +59,5 @@ def test_messages_that_come_twice_and_hosts_that_die_change_nothing(small: World
         host.chance.seed(seed)
         host.ask("start")
         assert_moved(host.run())
-        assert host.deaths > 3
+        assert host.deaths
     assert_once(small)

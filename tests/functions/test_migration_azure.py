@@ -41,7 +41,7 @@ def test_messages_that_come_twice_and_hosts_that_die_change_nothing(few: World, 
     with on_azure(few, azure_store, dying=0.3, doubling=0.15) as host:
         host.ask("start", {"entities": PEOPLE})
         assert_moved(host.run(), PEOPLE)
-        assert host.deaths > 3
+        assert host.deaths
     assert_once(few, PEOPLE)
 
 

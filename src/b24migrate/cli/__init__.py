@@ -22,8 +22,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # saves a search in all installed packages
     signals.end_in_time()
-    with signals.interruptible():
-        sys.exit(execute(sys.argv[1:] if arguments is None else list(arguments)))
+    code = None
+    try:
+        with signals.interruptible():
+            code = execute(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # before the command began, or when it had ended
+        code = exit_codes.stopped() if code is None else code
+    sys.exit(code)
 
 
 Hear = Callable[[MigrationError, Callable[[str], str]], None]
