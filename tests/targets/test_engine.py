@@ -99,3 +99,22 @@ def test_reading_asks_the_box_and_not_the_memory(move: Move) -> None:
         move.world.box.portal.company.tasks.table.remove(number)
         assert target.read("tasks", "tasks", [TASK.key]) == {}
         assert target.listing("tasks", "tasks", "")[0] == []
+
+
+def test_people_who_join_a_task_by_our_own_writes_are_no_change_by_somebody_else(move: Move) -> None:
+    assert send(move, "tasks", TASK) == "created"
+    (number,) = move.world.box.portal.native.alive("tasks")
+    table = move.world.box.portal.company.tasks.table
+    row = table.row(number)
+    changes: list[dict[str, object]] = [
+        {},
+        {"AUDITORS": [*row["AUDITORS"], "7"], "ACCOMPLICES": ["8"]},
+        {"AUDITORS": ["7"], "CHANGED_BY": "7"},
+        {"AUDITORS": ["7"], "TITLE": "Call again"},
+    ]
+    found = []
+    for change in changes:
+        table.put(number, row | change)
+        with move.app() as app:
+            found.append(app.context.target.read("tasks", "tasks", [TASK.key])[TASK.key].changed)
+    assert found == [False, False, True, True]

@@ -207,6 +207,18 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
             box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields, **SILENT})
 
 
+def without_joined(box: Box, known: Known, fields: Args) -> Args:
+    """Members of checklists and authors of comments join a task until `restore`: nobody else added them."""
+    if not isinstance(known.trace, Mapping) or fields.get("changedBy") not in (box.owner, fields.get("createdBy")):
+        return fields
+    sent = {name: set(map(str, known.trace.get(name) or ())) for name in ("accomplices", "auditors")}
+    there = {name: fields.get(name) or [] for name in sent}
+    kept = {
+        name: [one for one in there[name] if one in people] for name, people in sent.items() if people <= {*there[name]}
+    }
+    return {**fields, **kept}
+
+
 def _set(value: Json) -> Json:
     return sorted(value) if isinstance(value, list) else value
 
@@ -226,6 +238,7 @@ TASKS = Writer(
     update=update_task,
     read=read_tasks,
     at_last=restore,
+    without_ours=without_joined,
     delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
     inside=task_contents,
     restless=frozenset({"changedDate", "changedBy", "activityDate"}),

@@ -235,11 +235,13 @@ def fingerprint(writer: Writer, fields: Args) -> str:
     return digest({name: one for name, one in fields.items() if one not in EMPTY and name not in writer.restless})
 
 
-def is_changed(writer: Writer, one: JournalEntry, there: Mapping[str, Args]) -> bool | None:
-    """Whether somebody changed it since it was written. A record that is only linked was never written."""
+def is_changed(box: Box, writer: Writer, one: JournalEntry, fields: Args) -> bool | None:
+    """Whether somebody else changed it since it was written. A record that is only linked was never written."""
     if one.state is State.LINKED:
         return False
-    return fingerprint(writer, there[one.key]) != one.print if one.print and one.key in there else None
+    if not one.print:
+        return None
+    return fingerprint(writer, writer.without_ours(box, Known(one.target_id, one.trace), fields)) != one.print
 
 
 def failed_outcome(key: str, error: MigrationError) -> Outcome:

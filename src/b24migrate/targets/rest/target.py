@@ -168,10 +168,12 @@ class RestTarget:
 
     def _records(self, writer: Writer, some: Sequence[JournalEntry]) -> dict[str, TargetRecord]:
         there = read_from_box(self._box, writer, some)
+        found = [(one, there[one.key]) for one in some if one.key in there]
         return {
-            one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key], is_changed(writer, one, there))
-            for one in some
-            if one.key in there
+            one.key: TargetRecord(
+                one.key, one.target_id, one.digest, fields, is_changed(self._box, writer, one, fields)
+            )
+            for one, fields in found
         }
 
 

@@ -89,6 +89,8 @@ class Writer:
     finish: Update | None = None  # what completes a record once its id is known; may be repeated
     # when everything has arrived: what later records have moved is put right
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
+    # the fields of a record as they are on the box, without what our own later records did to it until `at_last`
+    without_ours: Callable[[Box, Known, Args], Args] = lambda _, __, fields: fields
     delete: Delete | None = None
     inside: Inside | None = None
     stays: str = ""  # why it cannot be deleted
