@@ -11,7 +11,10 @@ from b24sim.company.company import Company
 from b24sim.company.plan import (
     BY_USERS,
     CODE_TEMPLATES,
+    LONG_TEXT,
+    LONGEST_TEXT,
     SMALLEST_WITH_CODE,
+    SMALLEST_WITH_LONGEST,
     TASKS_PER_USER,
     Plan,
     changed,
@@ -136,6 +139,13 @@ def _company(group: argparse._ArgumentGroup) -> None:
         "--owner-zone",
         metavar="ZONE",
         help="time zone of everybody who has set none, webhook owners too (default: the server's)",
+    )
+    group.add_argument(
+        "--long-text",
+        type=int,
+        metavar="N",
+        help=f"characters of the longest comment of a deal (default {LONGEST_TEXT}, below {SMALLEST_WITH_LONGEST}"
+        f" users {LONG_TEXT})",
     )
 
 
@@ -429,6 +439,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "foreign_chats",
         "timezone",
         "owner_zone",
+        "long_text",
     )
     wishes = {name: getattr(options, name) for name in names}
     if options.role == "box":

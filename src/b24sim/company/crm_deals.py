@@ -13,7 +13,7 @@ from b24sim.company.plan import DAY
 from b24sim.phpjson import encode
 from b24sim.table import Row
 
-HUGE_PLACE, HUGE = 17, 2_000_000
+LONG_PLACE, LONG = 17, "Протокол <встречи> & итоги 📝. "
 # Among the deals are templates that others are made from again and again (api-reference/crm/deals/recurring-deals).
 TEMPLATE_EVERY, TEMPLATE_PLACE = 23, 14
 TITLES = ("Поставка", "Ремонт 'под ключ'", "Сервис <24/7> &", "Аренда 🏢", "Сделка")
@@ -46,7 +46,7 @@ def deal(world: World, times: Times, fields: list[Field], number: int) -> Made:
         f'"lastActivityBy":{one_of(world.staff, luck >> 8)},"lastActivityTime":"{changed}",{parent}'
         f'"{fields[uf.TEXT].code}":"{_CONTRACT}{number}"}}'
     )
-    return Made(own.encode(), place % VARIANTS, _special(fields, number, place))
+    return Made(own.encode(), place % VARIANTS, _special(world, fields, number, place))
 
 
 def deal_variants(world: World, fields: list[Field]) -> list[Row]:
@@ -106,10 +106,10 @@ def _parent(world: World, place: int, luck: int) -> str:
     return f'"parentId{world.ids.smart_types[0].entity_type_id}":{parent or "null"},'
 
 
-def _special(fields: list[Field], number: int, place: int) -> Row | None:
+def _special(world: World, fields: list[Field], number: int, place: int) -> Row | None:
     special: Row = {}
-    if place == HUGE_PLACE:
-        special["comments"] = ("Протокол <встречи> & итоги 📝. " * (HUGE // 30 + 1))[:HUGE]
+    if place == LONG_PLACE:
+        special["comments"] = (LONG * (world.longest_text // len(LONG) + 1))[: world.longest_text]
     if place % TEMPLATE_EVERY == TEMPLATE_PLACE:
         special["isRecurring"] = "Y"
     if place % 40 == 3:

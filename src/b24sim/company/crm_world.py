@@ -24,6 +24,7 @@ class World:
     ids: CrmIds
     staff: list[int]
     dismissed: list[int]
+    longest_text: int
     portal_url: str = ""
     _days: dict[int, str] = field(default_factory=dict)
 
@@ -86,7 +87,7 @@ class FileId(int):
 
 def world_of(people: People, ids: CrmIds) -> World:
     gone = [number for number in people.healthy if not is_active(people, number)]
-    return World(people.plan.seed, people.moments, ids, people.healthy, gone)
+    return World(people.plan.seed, people.moments, ids, people.healthy, gone, people.plan.longest_text)
 
 
 def place_of(number: int) -> int:

@@ -10,6 +10,7 @@ UNIMPORTABLE_SHARE = 0.015
 SMALLEST_WITH_UNIMPORTABLE = 70
 CODE_TEMPLATES = 4
 SMALLEST_WITH_CODE = 50
+LONG_TEXT, LONGEST_TEXT, SMALLEST_WITH_LONGEST = 20_000, 2_000_000, 50
 BY_USERS = -1
 TASKS_PER_USER = 3
 
@@ -47,6 +48,7 @@ class Plan:
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
     large_files: tuple[int, ...] = ()  # bytes of the first files of chats
     owner_zone: str = ""  # of everybody who has set none; empty: the server's
+    long_text: int | None = None  # characters of the longest comment of a deal; the number of users decides
 
     @property
     def task_count(self) -> int:
@@ -57,6 +59,12 @@ class Plan:
         if self.bad_users is not None:
             return min(self.bad_users, max(0, self.users - 1))
         return int(self.users * UNIMPORTABLE_SHARE) if self.users >= SMALLEST_WITH_UNIMPORTABLE else 0
+
+    @property
+    def longest_text(self) -> int:
+        if self.long_text is not None:
+            return self.long_text
+        return LONGEST_TEXT if self.users >= SMALLEST_WITH_LONGEST else LONG_TEXT
 
     @property
     def templates_with_code(self) -> int:
