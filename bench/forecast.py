@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from bench.figures import Figure, at_most
-from bench.processes import box, foretold, portal
+from bench.processes import box, forecast, portal
 
 BAR = 0.15
 SHARE = 0.02
@@ -67,7 +67,7 @@ def measured(quick: bool, only: str = "") -> Iterator[Figure]:
 def _compare(case: Case) -> list[Figure]:
     speed, box_s, company = case.speed, case.box_s, case.company
     with box(speed=speed, latency=box_s) as target, portal(speed=speed, billing=case.billing, **company) as source:
-        said = foretold(source, target, speed=speed, share=SHARE)
+        said = forecast(source, target, speed=speed, share=SHARE)
     figures = [_figure(case.what, said, "get", "reading of all"), _figure(case.what, said, "run", "the whole run")]
     return figures if company is not TALK else [*figures, _enterprise(company, said, speed=speed, box_s=box_s)]
 
@@ -85,7 +85,7 @@ def _enterprise(company: dict[str, object], said: dict[str, Any], *, speed: floa
     """What the same company takes with the limits of Enterprise, beside the what-if of the forecast without them."""
     limits = {"requests_per_second": 5, "bucket": 250}
     with box(speed=speed, latency=box_s) as target, portal(speed=speed, **limits, **company) as source:
-        took_s = foretold(source, target, speed=speed, share=0, per_second=5, bucket=250)["took_s"]
+        took_s = forecast(source, target, speed=speed, share=0, per_second=5, bucket=250)["took_s"]
     told_s = said["what_ifs"]["enterprise"]
     error = told_s / took_s - 1
     shown = f"{error:+.1%}: forecast {told_s:,.0f} s, took {took_s:,.0f} s"

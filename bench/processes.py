@@ -102,9 +102,9 @@ def crew(source: Portal, target: Portal, step: tuple[str, str], **options: objec
     return _migrated("crew", source, target, steps=[step], **options)
 
 
-def foretold(source: Portal, target: Portal, **options: object) -> dict[str, Any]:
+def forecast(source: Portal, target: Portal, **options: object) -> dict[str, Any]:
     """A forecast of a whole run, and what that took."""
-    return _migrated("foretold", source, target, **options)
+    return _migrated("forecast", source, target, **options)
 
 
 def _migrated(name: str, source: Portal, target: Portal, **options: object) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def test_a_record_that_failed_is_shown_with_its_fix_and_retried_by_the_button(br
         expect(page.locator("[data-verdict=failed]")).to_contain_text("Not imported")
         expect(page.locator(".trouble")).to_contain_text("What to do:")
 
-        made.strike_box()  # somebody has mended the box
+        made.strike_box()  # somebody has repaired the box
         seen.go("/errors")
         for code in ("VALIDATION", "REFERENCE_MISSING"):  # the group, then its members
             shown = page.locator(f"article[data-code={code}]")

@@ -1,5 +1,5 @@
 """What the company moves to: a simulated box, with the module or without it, or one that PHP serves, which may be
-struck down as well."""
+killed as well."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Report:
         return "\n".join(
             [
                 f"seed {self.seed}: {'proven' if not self.proof.differences else 'NOT PROVEN'} in {self.seconds:.0f} s",
-                f"  {self.tally.kills} kills: {self.tally}; the box was killed {len(self.tally.box_struck)} times",
+                f"  {self.tally.kills} kills: {self.tally}; the box was killed {len(self.tally.box_killed)} times",
                 f"  {self.tally.pauses} pauses, of which {self.tally.exits[kills.PAUSED]} ended a run by themselves",
                 f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
                 *(self._weather(side) for side in self.seen),

@@ -22,7 +22,7 @@ ENTITIES = (
     *("tasks", "feed", "workflows"),
 )
 ANY = "any"
-# Every get and every set is struck; of the phases that are alike for all some.
+# A process is killed in every get and every set, and in some of the phases that are alike for all entities.
 CELLS: tuple[Cell, ...] = (
     *((entity, phase) for entity in ENTITIES for phase in ("get", "set")),
     *[(ANY, "custom-fields-set")] * 2,
@@ -32,8 +32,8 @@ CELLS: tuple[Cell, ...] = (
 FINISHED = (0, 5)
 PAUSED = 3
 KILLS_PER_PAUSE = 3
-SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is struck before whoever sends to it
-LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
+SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is killed before the process that sends to it
+LEAVES_S = 5.0  # a paused process that has not ended by then is killed again
 REPORT = "report"
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
@@ -111,24 +111,24 @@ class Tally:
         self.passes = 0 if aims else PASSES
         self.kills = 0
         self.pauses = 0
-        self.box_struck: set[Cell] = set()
+        self.box_killed: set[Cell] = set()
         self.aims = Counter(aims or [*CELLS * rounds, *chance.sample(CELLS, rest)])
-        self.struck: Counter[Cell] = Counter()
+        self.killed: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
         self.exits: Counter[int] = Counter()
 
     def aim(self, running: list[Cell]) -> Cell | None:
-        """One of the phases under way that is still to be struck."""
+        """A phase under way in which a process is still to be killed."""
         cells = [one for cell in running for one in (cell, (ANY, cell[1]))]
-        return next((cell for cell in cells if self.struck[cell] < self.aims[cell]), None)
+        return next((cell for cell in cells if self.killed[cell] < self.aims[cell]), None)
 
     @property
     def everywhere(self) -> bool:
-        return all(self.struck[cell] >= count for cell, count in self.aims.items())
+        return all(self.killed[cell] >= count for cell, count in self.aims.items())
 
     def count(self, aim: Cell | None, running: list[Cell]) -> None:
         self.kills += 1
-        self.struck.update([aim] if aim else [])
+        self.killed.update([aim] if aim else [])
         self.met.update("-".join(cell) for cell in running)
         self.met.update(["between phases"] * (not running))
 
@@ -203,9 +203,9 @@ def run_and_kill(
                     continue
                 if tally.pause_is_due:
                     company.pause(tally, chance)
-                elif strike_box and aim and aim[1] in SENDING and aim not in tally.box_struck:
+                elif strike_box and aim and aim[1] in SENDING and aim not in tally.box_killed:
                     strike_box()
-                    tally.box_struck.add(aim)
+                    tally.box_killed.add(aim)
                 else:
                     company.kill_one(chance)
                     tally.count(aim, migration.running())
@@ -225,8 +225,8 @@ def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
 
 
 def _watch(company: Company, migration: Migration, tally: Tally, chance: random.Random, deadline: float) -> Cell | None:
-    """Returns when the run has ended, or when it is time to strike: some time after a phase began that is still to be
-    struck, which is then told."""
+    """Returns when the run has ended, or when it is time to kill: some time after the beginning of a phase that is still
+    to be killed in, which is returned."""
     blow: float | None = time.monotonic() + chance.uniform(0.3, 1.5) if chance.random() < 0.1 else None
     aim: Cell | None = None
     while company.ended is None:

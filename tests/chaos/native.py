@@ -134,7 +134,7 @@ def _arrivals(wanted: Mapping[str, Mapping[str, Json]], links: Sequence[Link]) -
 
 
 def _findings(told: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Verify, which looked at every record, found what was foretold, and those who arrived without a parent."""
+    """Verify, which looked at every record, found what was announced, and those who arrived without a parent."""
     for one in told:
         if (one["source_id"], one["expected"]) not in rightly:
             yield "verify found " + " ".join(f"{name}={value[:120]!r}" for name, value in one.items() if value)

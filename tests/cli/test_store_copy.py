@@ -144,7 +144,7 @@ def many(url: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Signals) -> None:
+def test_a_copy_that_was_killed_is_continued(scene: Scene, how: signal.Signals) -> None:
     many(FROM, 20_000)
     command = [sys.executable, "-u", "-m", "b24migrate", "store", "copy", FROM, TO]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -167,7 +167,7 @@ def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Sign
 
 
 @pytest.mark.slow
-def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_store: str) -> None:
+def test_a_copy_to_azure_that_was_killed_is_continued(scene: Scene, azure_store: str) -> None:
     many(FROM, 1000)
     command = [sys.executable, "-u", "-m", "b24migrate", "store", "copy", FROM, azure_store]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

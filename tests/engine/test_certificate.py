@@ -317,7 +317,7 @@ class Killed(BaseException):
 
 
 def kill_at(context: RunContext, moment: int, *, before: bool) -> None:
-    """The process is struck down at its n-th note of what is equal, before or after it is written."""
+    """The process is killed at its n-th note of what is equal, before or after it is written."""
     write, notes = context.store.write, count(1)
 
     def dying(register: Json, rows: Json) -> None:

@@ -99,7 +99,7 @@ class Failed:
     victims: Mapping[str, str]
     events: list[RecordFailed]
     after: Snapshot
-    mended: Snapshot
+    repaired: Snapshot
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def failing(stream: str, row_key: str) -> dict[str, Any]:
 
 
 @dataclass
-class Struck:
+class DyingBox:
     """The first call of each stream fails before the box acts, the second after it did."""
 
     made: World
@@ -143,9 +143,9 @@ class Struck:
 
 
 @pytest.fixture(scope="module")
-def struck(tmp_path_factory: pytest.TempPathFactory) -> tuple[Counter[str], Snapshot]:
-    with everything(tmp_path_factory.mktemp("struck")) as made, pytest.MonkeyPatch.context() as patch:
-        box = Struck(made)
+def died(tmp_path_factory: pytest.TempPathFactory) -> tuple[Counter[str], Snapshot]:
+    with everything(tmp_path_factory.mktemp("died")) as made, pytest.MonkeyPatch.context() as patch:
+        box = DyingBox(made)
         patch.setattr(made.box.portal, "_import", box.take)
         made.strike_cloud({"method": "batch", "kind": "500", "every": 4})
         assert made.run().exit_code == 0
@@ -301,10 +301,10 @@ def names_a_failed_record(after: Snapshot, sentence: str) -> bool:
 
 @EVERY
 def test_a_retry_mends_it(failed: Failed, stream: str) -> None:
-    assert set(failed.mended.column(stream, "Status").values()) == {"IMPORT_OK"}
-    assert len(failed.mended.box[stream]) == len(failed.mended.staged[stream])
-    assert {created for created, _ in failed.mended.effects(stream).values()} == {1}
-    assert failed.mended.letters == []
+    assert set(failed.repaired.column(stream, "Status").values()) == {"IMPORT_OK"}
+    assert len(failed.repaired.box[stream]) == len(failed.repaired.staged[stream])
+    assert {created for created, _ in failed.repaired.effects(stream).values()} == {1}
+    assert failed.repaired.letters == []
 
 
 # ---------------------------------------------------------------- one call that fails
@@ -312,9 +312,9 @@ def test_a_retry_mends_it(failed: Failed, stream: str) -> None:
 
 @EVERY
 def test_a_call_that_fails_loses_and_doubles_nothing(
-    struck: tuple[Counter[str], Snapshot], moved: Moved, stream: str
+    died: tuple[Counter[str], Snapshot], moved: Moved, stream: str
 ) -> None:
-    calls, after = struck
+    calls, after = died
     assert calls[stream] > 2
     assert after.staged[stream].keys() == moved.first.staged[stream].keys()
     assert set(after.column(stream, "Status").values()) == {"IMPORT_OK"}

@@ -81,7 +81,7 @@ def test_every_run_that_imports_does_it_and_one_that_only_looks_does_not(small: 
 
 
 def test_one_that_was_interrupted_in_it_goes_on_with_it(small: World, box: Box) -> None:
-    box.fails = [Halted("Struck down.")]
+    box.fails = [Halted("Killed.")]
     with pytest.raises(Halted):
         small.run()
     assert box.finalized == []

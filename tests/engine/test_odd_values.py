@@ -1,4 +1,4 @@
-"""One odd value stops one record, never the migration: it is told with stream and id, and a retry mends it."""
+"""One odd value stops one record, never the migration: it is told with stream and id, and a retry completes it."""
 
 from __future__ import annotations
 

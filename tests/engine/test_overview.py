@@ -209,7 +209,7 @@ def test_files_are_counted_as_they_come(seen: list[Overview]) -> None:
 # ---------------------------------------------------------------- with an analysis
 
 
-def foretold(app: App, **seconds: float) -> None:
+def keep_forecast(app: App, **seconds: float) -> None:
     entities = [
         {"entity": name, "get_s": s / 2, "set_s": s / 2, "fetch_s": 0.0, "upload_s": 0.0} for name, s in seconds.items()
     ]
@@ -221,7 +221,7 @@ def foretold(app: App, **seconds: float) -> None:
 
 def test_with_an_analysis_seconds_weigh(made: World) -> None:
     with made.app() as app:
-        foretold(app, users=10.0, groups=10.0, chats=980.0)
+        keep_forecast(app, users=10.0, groups=10.0, chats=980.0)
         before = overview(app.context)
     assert (before.forecast_s, before.progress.left_s, before.progress.left_basis) == (1000.0, 1000.0, "forecast")
     seen = watched(made)

@@ -122,7 +122,7 @@ class Deaths:
     end before their time, one of them with all its work done."""
 
     made: PhpWorld
-    struck: set[str] = field(default_factory=set)
+    killed: set[str] = field(default_factory=set)
     one_at_a_time: Lock = field(default_factory=Lock)
 
     def tell(self, event: Event) -> None:
@@ -131,15 +131,15 @@ class Deaths:
                 self._strike(event.stream)
 
     def _strike(self, stream: str) -> None:
-        if stream in self.struck:
+        if stream in self.killed:
             return
-        self.struck.add(stream)
-        if len(self.struck) % 2:
+        self.killed.add(stream)
+        if len(self.killed) % 2:
             with self.made.clock.standing():
                 self.made.box.kill()
                 self.made.box.start()
         else:
-            for point in (POINTS[len(self.struck) // 2 % len(POINTS)], "before-answer"):
+            for point in (POINTS[len(self.killed) // 2 % len(POINTS)], "before-answer"):
                 self.made.box.tell("crash", {"at": point})
 
 
@@ -150,7 +150,7 @@ def test_a_box_that_is_killed_loses_and_doubles_nothing(moved: Moved, tmp_path: 
         patch.setattr(made, "_saw", deaths.tell)
         assert made.run().exit_code == 0
         after, strays = look(made), made.strays(moved.own)
-    assert deaths.struck == set(STREAMS)
+    assert deaths.killed == set(STREAMS)
     for stream in STREAMS:
         assert set(after.column(stream, "Status").values()) == {"IMPORT_OK"}, stream
         assert after.box[stream].keys() == moved.first.box[stream].keys(), stream

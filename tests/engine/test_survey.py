@@ -1,4 +1,4 @@
-"""The analysis before a migration: what it finds, what it leaves alone, and what it foretells."""
+"""The analysis before a migration: what it finds, what it leaves alone, and its forecast."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_files_are_counted_once_whoever_refers_to_them(tmp_path: Path) -> None:
     assert sum(one.files.value for one in told.files) == pytest.approx(moved, rel=0.03)
 
 
-def test_what_one_method_refuses_is_a_warning_and_the_rest_is_foretold(tmp_path: Path) -> None:
+def test_what_one_method_refuses_is_a_warning_and_the_rest_is_forecast(tmp_path: Path) -> None:
     faults = '[{"method": "tasks.task.list", "kind": "error", "code": "ACCESS_DENIED", "status": 403}]'
     with opened(tmp_path, "--faults", faults) as (app, meter):
         told = surveyed(app, meter)
@@ -142,7 +142,7 @@ def test_what_one_method_refuses_is_a_warning_and_the_rest_is_foretold(tmp_path:
     assert "chats" in {one.entity for one in told.forecast.entities}
 
 
-def test_a_scope_that_is_missing_is_a_warning_and_the_rest_is_foretold(tmp_path: Path) -> None:
+def test_a_scope_that_is_missing_is_a_warning_and_the_rest_is_forecast(tmp_path: Path) -> None:
     with opened(tmp_path, "--scopes", "user,department,user.userfield,sonet_group,im,disk") as (app, meter):
         told = surveyed(app, meter)
     assert "crm_deals" in told.skipped
@@ -175,7 +175,7 @@ def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str
     assert told.forecast.method == ("batch" if billing == "batch" else "crm.item.list")
 
 
-def test_calls_for_what_belongs_to_tasks_are_foretold_as_get_makes_them(tmp_path: Path) -> None:
+def test_calls_for_what_belongs_to_tasks_are_forecast_as_get_makes_them(tmp_path: Path) -> None:
     """Of tasks that say they have none, and of a forum that is empty, get asks a sample; a chat's small page is its
     end."""
     with opened(tmp_path, "--tasks", "1500", "--new-card", "--list-checklists", "told") as (app, meter):

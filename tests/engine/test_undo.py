@@ -299,7 +299,7 @@ def test_what_cannot_be_taken_back_is_told(whole: World) -> None:
 # ---------------------------------------------------------------- whatever happens
 
 
-class Struck(Exception):
+class Killed(Exception):
     """The process dies."""
 
 
@@ -314,10 +314,10 @@ class Fate:
         def called(*args: Any, **more: Any) -> Any:
             self._left -= 1
             if self._left == 0 and self._early:
-                raise Struck
+                raise Killed
             answer = call(*args, **more)
             if self._left == 0:
-                raise Struck
+                raise Killed
             return answer
 
         return called
@@ -344,7 +344,7 @@ def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_on
         try:
             with whole.app() as app:
                 take_with(Fate(rng).befall(app))
-        except Struck:
+        except Killed:
             deaths += 1
     assert deaths >= 3
     assert whole.run().exit_code == 0
@@ -373,7 +373,7 @@ def test_a_run_that_had_stopped_goes_on_after_it_and_brings_everything_once(smal
 def test_killed_and_left_alone_a_run_brings_back_what_had_gone(talk: World, seed: int) -> None:
     before = on_the_box(talk)
     for _ in range(3):
-        with talk.app() as app, suppress(Struck):
+        with talk.app() as app, suppress(Killed):
             take_with(Fate(random.Random(seed)).befall(app))
         assert talk.run().exit_code == 0
         assert on_the_box(talk) == before

@@ -18,7 +18,7 @@ from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, RegisterRow
 
 
-class Struck(Exception):
+class Killed(Exception):
     """The process dies."""
 
 
@@ -31,7 +31,7 @@ def dies(app: App, port: Any, name: str, when: Callable[..., bool]) -> None:
             return call(*args, **more)
         call(*args, **more)
         app.context.store.swap = lambda *_: False  # type: ignore[method-assign]
-        raise Struck
+        raise Killed
 
     setattr(port, name, deadly)
 
@@ -46,7 +46,7 @@ def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, na
     there = on_the_box(talk)
     with talk.app() as app:
         dies(app, getattr(app.context, port), name, in_earnest if name == "delete" else any_call)
-        with pytest.raises(Struck):
+        with pytest.raises(Killed):
             take_with(app)
     assert on_the_box(talk) != there
     talk.clock.sleep(undo_lock.FRESH_S)
@@ -89,7 +89,7 @@ def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(
         current = plan.current(app.context.store)
         assert current is not None
         dies(app, app.context.store, "take_back", any_call)
-        with pytest.raises(Struck):
+        with pytest.raises(Killed):
             take_with(app, run=current.id)
     talk.clock.sleep(undo_lock.FRESH_S)
     take(talk, run=current.id)
@@ -169,7 +169,7 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
     before = losses(whole)
     with whole.app() as app:
         dies(app, app.context.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
-        with pytest.raises(Struck):
+        with pytest.raises(Killed):
             take_with(app)
     whole.clock.sleep(undo_lock.FRESH_S)
     if again:

@@ -176,7 +176,7 @@ def test_a_bug_is_answered_with_a_reference_to_the_log(
     assert small.cloud.webhook() not in logged[0]["details"]
 
 
-def test_settings_come_from_the_environment_and_a_mended_one_is_noticed(
+def test_settings_come_from_the_environment_and_a_corrected_one_is_noticed(
     small: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

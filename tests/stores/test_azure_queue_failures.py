@@ -126,7 +126,9 @@ def test_a_death_while_finishing_loses_and_doubles_nothing(place: Place, queue: 
         assert done in (list(range(followers + 1)), list(range(1, followers + 1)))
 
 
-def test_a_death_between_the_transactions_of_an_end_is_mended_by_ending_again(place: Place, queue: AzureQueue) -> None:
+def test_a_death_between_the_transactions_of_an_end_is_repaired_by_ending_again(
+    place: Place, queue: AzureQueue
+) -> None:
     many = [number("s", 1 + n) for n in range(60)]
     queue.put([number("s", 0)])
     lease = claim(queue)
@@ -142,7 +144,7 @@ def test_a_death_between_the_transactions_of_an_end_is_mended_by_ending_again(pl
     assert not queue.renew(lease, now=at(101), lease_s=60)
 
 
-def test_a_death_while_putting_is_mended_by_putting_again(place: Place, queue: AzureQueue) -> None:
+def test_a_death_while_putting_is_repaired_by_putting_again(place: Place, queue: AzureQueue) -> None:
     for changes in range(4):
         jobs = [number(f"s{changes}", n) for n in range(2)]
         place.life.left = changes

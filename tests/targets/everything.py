@@ -44,7 +44,7 @@ WRITES = ("*.add", "*.create", "crm.item.batchImport", "*.update", "*.set", "*.u
 class Announced(NamedTuple):
     stream: str
     field: str
-    foretold: int
+    expected: int
     seen: int
     by_the_record: bool  # else it depends on others
 

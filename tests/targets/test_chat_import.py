@@ -49,7 +49,7 @@ def test_messages_keep_their_authors_and_dates_and_nobody_is_told(tmp_path: Path
     with importing(tmp_path, box_habits=BoxHabits(import_shift=shifts)) as move:
         assert move.run().exit_code == 0
         assert move.unforeseen == []
-        wrong = {(one.stream, one.field) for one in move.announced() if one.foretold != one.seen and one.by_the_record}
+        wrong = {(one.stream, one.field) for one in move.announced() if one.expected != one.seen and one.by_the_record}
         assert wrong <= {("chat_messages", "text")}  # of which there are several rules
         assert move.foreseen()["chat_messages", "author_id"] == move.foreseen()["chat_messages", "date"] == 0
         assert move.foreseen()["chat_messages", "text"] == 1  # which is too long

@@ -1,4 +1,4 @@
-"""What the store remembers of a box: whenever the process is struck down, nothing arrives twice."""
+"""What the store remembers of a box: whenever the process is killed, nothing arrives twice."""
 
 from __future__ import annotations
 

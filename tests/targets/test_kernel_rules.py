@@ -231,7 +231,7 @@ def test_who_would_rather_keep_who_changed_a_deal_loses_its_close_date_and_is_to
         assert move.unforeseen == []
         assert [one for one in move.spared if one[2] == "closedate"] == []
         lines = {one.stream: one for one in move.announced() if one.field == "closedate"}
-        assert lines["crm_deals"].foretold >= lines["crm_deals"].seen > 0
+        assert lines["crm_deals"].expected >= lines["crm_deals"].seen > 0
 
 
 def stages_of(move: Move, pipeline: str) -> list[tuple[str, str, int]]:

@@ -52,7 +52,7 @@ def test_verify_tells_of_a_comment_that_came_before_what_it_names(tmp_path: Path
 
 
 def move_without_files_first(move: Move) -> None:
-    """They cannot be fetched, and are mended by a retry."""
+    """They cannot be fetched, and are completed by a retry."""
     move.world.strike_cloud({"method": "download", "kind": "500"})
     assert move.run().exit_code == 5
     assert move.unforeseen == []

@@ -1,4 +1,4 @@
-"""A whole migration by the box's own methods: everything arrives once, and differs exactly as was foretold."""
+"""A whole migration by the box's own methods: everything arrives once, and differs exactly as announced."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
 
 
-def assert_as_foretold(move: Move) -> None:
+def assert_as_announced(move: Move) -> None:
     assert move.unforeseen == []
     assert move.spared == []
     announced = move.announced()
-    assert [one for one in announced if bool(one.foretold) != bool(one.seen)] == []
-    assert [one for one in announced if one.by_the_record and one.foretold != one.seen] == []
+    assert [one for one in announced if bool(one.expected) != bool(one.seen)] == []
+    assert [one for one in announced if one.by_the_record and one.expected != one.seen] == []
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,11 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Move]:
         yield move
 
 
-def test_everything_arrives_once_and_differs_exactly_as_was_foretold(moved: Move) -> None:
+def test_everything_arrives_once_and_differs_exactly_as_announced(moved: Move) -> None:
     assert {name: set(found) for name, found in moved.statuses().items() if set(found) - {"IMPORT_OK"}} == {}
     assert moved.twice() == []
     assert set(moved.world.box.portal.stats.without_order) <= {"log.blogpost.get"}
-    assert_as_foretold(moved)
+    assert_as_announced(moved)
 
 
 def test_nothing_counts_as_changed_that_only_the_move_has_changed(moved: Move) -> None:
@@ -66,13 +66,13 @@ def test_the_certificate_closes_and_has_what_the_box_does_not_take_at_all(moved:
     assert "failed" not in {line["class"] for line in lines if "class" in line}
 
 
-def test_lost_answers_bring_nothing_twice_and_change_nothing_of_what_was_foretold(tmp_path: Path) -> None:
+def test_lost_answers_bring_nothing_twice_and_change_nothing_of_what_was_announced(tmp_path: Path) -> None:
     with moving(tmp_path) as move:
         move.lose(4)
         assert move.run().exit_code == 0
         assert move.world.box.portal.stats.faults["lost"] > 50
         assert move.twice() == []
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def test_a_second_run_writes_nothing_and_a_third_what_changed_on_the_source(moved: Move) -> None:
@@ -106,13 +106,13 @@ def test_what_has_no_field_for_a_stamp_is_looked_up_and_never_left_under_the_nam
 
 
 @pytest.mark.parametrize("habits", [TaskHabits(chats=True), TaskHabits(chats=True, keeps_dates=False)], ids=str)
-def test_a_newer_box_keeps_comments_in_chats_and_that_is_foretold(tmp_path: Path, habits: TaskHabits) -> None:
+def test_a_newer_box_keeps_comments_in_chats_and_that_is_announced(tmp_path: Path, habits: TaskHabits) -> None:
     box = Portal(role="box", task_habits=habits)
     with moving(tmp_path, "users", "groups", "tasks", box=box) as move:
         move.lose(4, "task.commentitem.add")
         assert move.run().exit_code == 0
         assert move.twice() == []
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def test_an_owner_of_the_webhook_who_is_somebody_of_the_source_stays_himself(tmp_path: Path) -> None:

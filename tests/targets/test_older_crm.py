@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.targets.everything import Move, moving
 from tests.targets.test_lost_answers import call, send
-from tests.targets.test_migration import assert_as_foretold
+from tests.targets.test_migration import assert_as_announced
 from tests.targets.test_requests import asked
 
 from b24migrate.model.records import Item
@@ -47,10 +47,10 @@ def kept(move: Move, number: str | None) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name.startswith("UF_CRM_") and value is not None}
 
 
-def test_everything_of_the_crm_arrives_as_foretold(tmp_path: Path) -> None:
+def test_everything_of_the_crm_arrives_as_announced(tmp_path: Path) -> None:
     with moving(tmp_path, "users", *CRM, box=older(), companies=4, contacts=5, deals=9, smart_items=4) as move:
         assert move.run().exit_code == 0
-        assert_as_foretold(move)
+        assert_as_announced(move)
         assert asked(move, "crm.item.fields") <= 2 * len(CRM)
 
 

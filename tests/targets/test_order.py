@@ -72,13 +72,13 @@ def others(move: Move) -> dict[str, tuple[datetime, datetime]]:
     return {name: pair for name, pair in moved(move).items() if pair[0] != pair[1]}
 
 
-def assert_as_foretold(move: Move) -> None:
+def assert_as_announced(move: Move) -> None:
     """Of the times that the order is there for; every record once."""
     assert move.twice() == []
     assert move.unforeseen == []
     assert move.spared == []
     announced = [one for one in move.announced() if one.field in ("createdTime", "movedTime")]
-    assert [one for one in announced if one.foretold != one.seen] == []
+    assert [one for one in announced if one.expected != one.seen] == []
     assert all(one.by_the_record for one in announced)
 
 
@@ -90,14 +90,14 @@ def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_pat
         assert move.run().exit_code == 0
         assert len(moved(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
         assert others(move) == {}
-        assert_as_foretold(move)
+        assert_as_announced(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")
 
 
 # ---------------------------------------------------------------- killed
 
 
-class Struck(BaseException):
+class Killed(BaseException):
     """Nobody catches it."""
 
 
@@ -109,10 +109,10 @@ def strike(app: App, after: int) -> None:
         def called(*args: Any, **more: Any) -> Any:
             mine = next(writes)  # several hands write at once
             if mine == after:
-                raise Struck
+                raise Killed
             answer = call(*args, **more)
             if mine == after + 1:
-                raise Struck
+                raise Killed
             return answer
 
         return called
@@ -136,14 +136,14 @@ def test_killed_at_any_moment_it_goes_on_in_the_order(tmp_path: Path) -> None:
             app.runner.run(["users", "crm_structure"], tick=move.world.leap())
             app.runner.run(["crm_companies"], PHASES[: PHASES.index("set")], tick=move.world.leap())
         while "NEW" in move.statuses()["crm_companies"]:
-            with suppress(Struck), move.app() as app:
+            with suppress(Killed), move.app() as app:
                 deaths += 1
                 strike(app, luck.randint(1, 30))
                 app.runner.run(["crm_companies"], PHASES[PHASES.index("set") :], tick=move.world.leap())
         assert deaths >= 5
         assert move.run().exit_code == 0
         assert others(move) == {}
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 # ---------------------------------------------------------------- who comes late
@@ -159,7 +159,7 @@ def test_the_file_waits_for_who_has_to_be_tried_again(tmp_path: Path) -> None:
         attempts = [row["Attempts"] for row in move.world.table("CrmCompanies", "Attempts")]
         assert sorted(attempts) == [1] * 20 + [2] * 20
         assert others(move) == {}
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def add_on_the_box(box: Box) -> None:
@@ -174,14 +174,14 @@ def test_what_the_box_had_before_raises_what_is_older_and_nothing_else(tmp_path:
             add_on_the_box(app.context.target._box)  # type: ignore[attr-defined]
         (first,) = there.ids
         there.put(first, there.row(first) | {"createdTime": times(4)["createdTime"]})
-        (foretold,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
+        (announced,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
         assert move.run().exit_code == 0
         assert {pair[1] for pair in others(move).values()} == {when(times(4)["createdTime"])}
         assert len(others(move)) == 8
-        assert foretold.foretold == 0  # nothing was read yet
-        (foretold,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
-        assert (foretold.foretold, foretold.seen) == (8, 8)
-        assert_as_foretold(move)
+        assert announced.expected == 0  # nothing was read yet
+        (announced,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
+        assert (announced.expected, announced.seen) == (8, 8)
+        assert_as_announced(move)
 
 
 @pytest.mark.parametrize("between", ["crm.item.batchImport", "crm.item.list"])
@@ -203,7 +203,7 @@ def test_who_comes_behind_somebody_elses_is_raised_and_verify_knows_it(tmp_path:
             setattr(box, name, meddled)
             assert app.runner.run(app.chosen(), tick=move.world.leap()).exit_code == 0
         assert len(others(move)) in (20, 40)
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def test_what_comes_in_a_later_pass_keeps_its_time_if_it_is_new_enough(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_what_comes_in_a_later_pass_keeps_its_time_if_it_is_new_enough(tmp_path:
         assert others(move).keys() == late
         assert f"CrmCompanies:{new}" in moved(move)
         assert move.world.sql("SELECT SourceId FROM Foreseen WHERE Field = 'createdTime'") == [(str(old),)]
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def test_a_deal_that_went_to_another_stage_since_is_no_finding(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_deal_that_went_to_another_stage_since_is_no_finding(tmp_path: Path) -
         move.world.change("crm_deals", id=one["id"], fields=moved)
         assert move.run().exit_code == 0
         assert move.world.sql("SELECT SourceId FROM Foreseen WHERE Field = 'movedTime'") == [(str(one["id"]),)]
-        assert_as_foretold(move)
+        assert_as_announced(move)
 
 
 def test_the_time_that_they_go_by_is_the_one_that_is_staged() -> None:

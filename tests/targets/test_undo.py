@@ -14,7 +14,7 @@ from b24migrate.ports import NATIVE
 STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 
-def foretold(move: Move) -> dict[str, tuple[int, int]]:
+def rehearse(move: Move) -> dict[str, tuple[int, int]]:
     with move.app() as app:
         told = undo.DryRun(app.context, undo.find_scope(app.context, ()))
         deque(told.walk(), maxlen=0)
@@ -41,7 +41,7 @@ def test_what_can_be_deleted_is_gone_and_comes_back_once(tmp_path: Path) -> None
     with moving(tmp_path, *entities, companies=4, contacts=5, deals=6, posts=5, chats=0, messages=0) as move:
         assert move.run().exit_code == 0
         before, deals = alive(move), len(move.world.records("CrmDeals"))
-        rehearsed = foretold(move)
+        rehearsed = rehearse(move)
         tallies = take(move)
         assert rehearsed["departments"] == (tallies["departments"].deleted, tallies["departments"].kept)
         assert alive(move) == Counter()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.targets.everything import Move, moving
-from tests.targets.test_undo import foretold, take
+from tests.targets.test_undo import rehearse, take
 
 from b24migrate.model.records import Args, Item
 from b24migrate.targets.rest.box import Box
@@ -192,7 +192,7 @@ def test_of_a_whole_move_only_what_people_used_is_kept_and_the_rehearsal_says_so
             box.call("task.commentitem.add", {"TASKID": task, "FIELDS": {"POST_MESSAGE": "Mine"}})
             box.call("log.blogcomment.add", {"POST_ID": post, "TEXT": "Mine"})
             box.call("tasks.task.add", {"fields": {**MINE, "GROUP_ID": newest(move, "Groups")}})
-        rehearsed, tallies = foretold(move), take(move)
+        rehearsed, tallies = rehearse(move), take(move)
         told = {name: (one.deleted, one.kept) for name, one in tallies.items()}
         del told["group_members"]
         assert {name: rehearsed[name] for name in told} == told

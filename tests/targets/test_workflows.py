@@ -53,11 +53,11 @@ def rows(move: Move) -> list[dict[str, Any]]:
     return [templates.row(number) for number in templates]
 
 
-def as_foretold(move: Move) -> None:
+def as_announced(move: Move) -> None:
     assert move.unforeseen == []
     assert move.spared == []
     own = [one for one in move.announced() if one.stream == "workflow_templates"]
-    assert [one for one in own if one.foretold != one.seen] == []
+    assert [one for one in own if one.expected != one.seen] == []
     assert {one.field for one in own if one.seen} == {"MODIFIED", "USER_ID", "SYSTEM_CODE"}
 
 
@@ -72,7 +72,7 @@ def taken_back(move: Move) -> undo.Tally:
         return taking.tallies["workflow_templates"]
 
 
-def test_templates_arrive_once_as_foretold_over_a_bad_line_and_start_only_when_everything_is_there(
+def test_templates_arrive_once_as_announced_over_a_bad_line_and_start_only_when_everything_is_there(
     tmp_path: Path,
 ) -> None:
     """Answers are lost, and tokens expire."""
@@ -106,7 +106,7 @@ def test_templates_arrive_once_as_foretold_over_a_bad_line_and_start_only_when_e
         assert move.world.box.portal.stats.faults["lost"] > 5
         assert application(move).refreshes > 0
         assert move.twice() == []
-        as_foretold(move)
+        as_announced(move)
 
 
 def item(key: str = "source:workflow_templates:5", **fields: Any) -> Item:

@@ -8,10 +8,10 @@ from b24migrate.model.records import Json
 from b24migrate.model.values import number, whole
 
 
-@pytest.mark.parametrize("nought", [0, 0.0, "0", "0.00"])
-def test_a_nought_is_a_number(nought: Json) -> None:
-    assert number(nought) == 0
-    assert whole(nought) == 0
+@pytest.mark.parametrize("zero", [0, 0.0, "0", "0.00"])
+def test_zero_is_a_number(zero: Json) -> None:
+    assert number(zero) == 0
+    assert whole(zero) == 0
 
 
 @pytest.mark.parametrize("nothing", [None, "", False])

@@ -196,7 +196,7 @@ def test_without_the_portals_secrets_what_is_stored_is_shown_and_nothing_can_be_
         assert "NO_SUCH_VARIABLE_HERE" in refused.json["message"]
 
 
-def test_a_configuration_that_was_mended_is_taken_up_by_itself(tmp_path: Path) -> None:
+def test_a_configuration_that_was_corrected_is_taken_up_by_itself(tmp_path: Path) -> None:
     config = configured(tmp_path, "env:NO_SUCH_VARIABLE_HERE", NOBODY[1])
     with dashboard(config) as desk:
         assert desk.look("session")["cannot_start"]

@@ -50,7 +50,7 @@ final class SelftestTest extends TestCase
         $this->assertSame($told, $this->ask('fidelity')['rules']);
         $this->box->set('bent', []);
         $this->checks();
-        $this->assertSame(['rules' => []], $this->ask('fidelity'), 'a box that was mended');
+        $this->assertSame(['rules' => []], $this->ask('fidelity'), 'a box that was repaired');
     }
 
     public function testWhatIsKnownToBeLostIsNotToldTwice(): void

@@ -78,7 +78,7 @@ def refuse_during_undo(store: Store, clock: Clock) -> None:
 
 
 def find_unsettled(store: Store) -> Stretch | None:
-    """What somebody who is not there any more had in hand."""
+    """The stretch that a process began and did not settle before it ended."""
     return _read(store).stretch
 
 

@@ -43,7 +43,7 @@ def count_failed_files_by_entity(context: RunContext) -> Counter[str]:
 
 
 def _owner_of_file(file: Record) -> str:
-    """Nobody's where the row in the store is damaged; the file itself counts as failed."""
+    """No owner where the row in the store is damaged; the file itself counts as failed."""
     try:
         return msgspec.json.decode(file.payload, type=_FileOwner).entity
     except msgspec.DecodeError:

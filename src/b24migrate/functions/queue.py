@@ -161,7 +161,7 @@ def _conduct(at_work: ActiveRun) -> str:
 
 
 def _may_resume(app: App, run: Run) -> bool:
-    """After an outage, not where a person has to mend something first, and not when all is done that can be done."""
+    """After an outage, not where a person has to act first, and not when all is done that can be done."""
     if run.state != plan.ACTIVE or run.exit_code != ERROR:
         return False
     rested = app.context.clock.now() - datetime.fromisoformat(run.finished) >= timedelta(seconds=RESUME_AFTER_S)

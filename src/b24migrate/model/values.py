@@ -71,7 +71,7 @@ def number(value: Json) -> float | None:
 
 
 def is_unset(value: Json) -> bool:
-    """A nought is a number, although Python takes it for false."""
+    """Zero is a number, although Python takes it for false."""
     return value is None or value is False or value == ""
 
 

@@ -113,5 +113,5 @@ class Queue(Protocol):
 
     def tend(self, *, now: datetime) -> int:
         """Finds again what was lost between a job and the message that tells of it, and puts away messages that tell of
-        nothing. A little at a time: somebody calls it every half a minute or so. Returns how many things it mended."""
+        nothing. A little at a time: somebody calls it every half a minute or so. Returns how many jobs it repaired."""
         ...

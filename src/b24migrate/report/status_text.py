@@ -117,7 +117,7 @@ def _progress(words: Words, overview: Overview) -> Iterator[str]:
         yield (
             words("status.progress.none")
             if not forecast_s
-            else words("status.progress.foretold", time=about(words, forecast_s))
+            else words("status.progress.expected", time=about(words, forecast_s))
         )
         return
     if verdict in OVER:

@@ -120,10 +120,10 @@ def drift(making: Sources) -> Iterator[Line]:
 
 def timing(making: Sources) -> Iterator[Line]:
     facts = making.facts
-    foretold = {(one.entity, one.phase): one.foretold_s for one in facts.compared}
+    forecasts = {(one.entity, one.phase): one.foretold_s for one in facts.compared}
     for one in facts.phases:
         if one.started:
-            seconds, expected = _seconds(one.seconds), _seconds(foretold.get((one.entity, one.phase)))
+            seconds, expected = _seconds(one.seconds), _seconds(forecasts.get((one.entity, one.phase)))
             yield Line(
                 ("phase", one.entity, one.phase, one.state, one.started, one.finished, seconds, expected), ("phase",)
             )

@@ -92,7 +92,7 @@ final class SelftestTest extends KernelCase
         self::assertSame($rules, array_values(array_diff(self::fidelity(), $known)));
         self::assertSame($before, self::rows(), 'it goes all the same');
         World::$quirks = [];
-        self::assertSame([], self::failed($this->checks()), 'the box was mended');
+        self::assertSame([], self::failed($this->checks()), 'the box was repaired');
         self::assertSame($known, self::fidelity());
     }
 

@@ -249,7 +249,7 @@ def _group_by_folded_code(known: Mapping[str, MappedField]) -> dict[str, list[Ma
 
 
 def is_empty(value: Json, kind: str) -> bool:
-    """A nought is a number, and no is an answer; of anything else false means that there is none."""
+    """Zero is a number, and no is an answer; of anything else false means that there is none."""
     if value is False:
         return kind != "boolean"
     return value is None or value in ("", [], {})

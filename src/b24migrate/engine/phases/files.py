@@ -110,7 +110,7 @@ def keep_at_end(keep: Callable[[Sequence[T]], None]) -> Iterator[KeptAtEnd[T]]:
 
 
 NOT_FOUND = "HTTP_404"
-# what no further try will mend; a fresh link may mend the others
+# what no further try will change; a new link may help with the others
 HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK", "FOREIGN_LINK"})
 
 

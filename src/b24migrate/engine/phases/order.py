@@ -100,7 +100,7 @@ def _keep(context: RunContext, prefix: str, stretch: Sequence[tuple[str, str]]) 
 
 
 def next_in_order(context: RunContext, stream: Stream, job: Job, count: int) -> list[Turn]:
-    """Whose turn it is next; nobody's at the end of the file, or when a new order has taken the place of this one."""
+    """Who is next; nobody at the end of the file, or when a new order has taken the place of this one."""
     if not _leads(context, stream, job.args):
         return []
     prefix = _prefix(stream, job.args)

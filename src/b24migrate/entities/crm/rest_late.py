@@ -1,5 +1,5 @@
 """CRM records that came later than their turn, or changed since: which of their times are not as the order would have
-kept them. They are few, and nobody can foretell them."""
+kept them. They are few, and nobody can know them before."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def note_raised(
 def note_update(box: Box, stream: str, number: str, item: Item, there: Args, *, moves: bool) -> None:
     """A change takes no times along, and the box itself says who put a record into another stage, and when."""
     has = {name: str(utc(there[name])) for name in ("createdTime", "movedTime") if there.get(name)}
-    foretold = raise_times(item.fields, first_floor(box, number)).times
-    differ = changed_names(item.fields, {**foretold, **has, **({"movedTime": ""} if moves else {})})
+    expected = raise_times(item.fields, first_floor(box, number)).times
+    differ = changed_names(item.fields, {**expected, **has, **({"movedTime": ""} if moves else {})})
     mover = item.fields.get("movedBy")
     if mover and (moves or str(mover) != str(there.get("movedBy"))):
         differ.append("movedBy")

@@ -20,7 +20,7 @@ CHANGED = say("reason.rest_changed")
 MOVER = say("reason.rest_mover")
 STAMPED = say("reason.rest_stamp")
 SUM = say("reason.rest_sum")
-NOUGHT = say("reason.rest_nought")
+ZERO = say("reason.rest_zero")
 NOBODY = say("reason.rest_nobody")
 FIRST = say("reason.rest_first_client")
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
@@ -99,7 +99,7 @@ def rules_of(stream: str, number: str) -> Rules:
                 for name in stamp_fields(number)
             ),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
-            Rule(stream, "revenue", lost, NOUGHT, lambda draft: "revenue" in draft and draft["revenue"] is None),
+            Rule(stream, "revenue", lost, ZERO, lambda draft: "revenue" in draft and draft["revenue"] is None),
             Rule(stream, "UF_*", Keeping.TRANSFORMED, COPIED, among=lambda name: name in box.codes_of(stream, "file")),
         ]
 

@@ -16,7 +16,7 @@ SCOPE = "bizproc"
 METHOD = "bizproc.workflow.template.add"
 NAME = say("doctor.name.application")
 MAKE = say("check.workflow_app_fix")
-MEND = {
+ADVICE = {
     Standing.ALONE: (say("check.workflow_app"), MAKE),
     Standing.NARROW: (
         say("check.workflow_scope", scope=SCOPE),
@@ -63,8 +63,8 @@ def check_rights(box: Box) -> TargetCheck:
     found = rights(box)
     if found.error is not None:
         return TargetCheck(NAME, False, join((found.error.bare, found.error.hint), " "), fatal=True)
-    if found.standing in MEND:
-        return TargetCheck(NAME, False, *MEND[found.standing])
+    if found.standing in ADVICE:
+        return TargetCheck(NAME, False, *ADVICE[found.standing])
     return TargetCheck(NAME, True, say("check.workflow_kept"))
 
 

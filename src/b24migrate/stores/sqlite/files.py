@@ -120,7 +120,7 @@ class FolderFiles:
                 os.close(folder)
 
     def _sweep(self, before: float) -> None:
-        """What killed processes left behind."""
+        """What killed processes did not delete."""
         if self._unfinished.is_dir():
             for left in self._unfinished.iterdir():
                 with suppress(FileNotFoundError):  # another process has just finished it

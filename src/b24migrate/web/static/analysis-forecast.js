@@ -72,7 +72,7 @@ export function forecastWas(compared) {
   return h("section", { class: "card", id: "compared" }, h("h2", {}, say("analysis.compared")),
     whole ? [
       h("p", { class: "what-if-time" }, errorClass(whole.error)),
-      h("p", { class: "lead" }, say("analysis.compared_whole", { foretold: duration(whole.foretold_s), took: duration(whole.took_s) })),
+      h("p", { class: "lead" }, say("analysis.compared_whole", { forecast: duration(whole.foretold_s), took: duration(whole.took_s) })),
     ] : h("p", { class: "lead" }, say("analysis.compared_not_yet")),
     rows.length ? h("details", {}, h("summary", {}, say("analysis.compared_parts", { count: number(rows.length) })), comparedTable(rows)) : null);
 }
@@ -84,11 +84,11 @@ function errorClass(error) {
 }
 
 function comparedTable(rows) {
-  const columns = ["entity", "phase", "foretold", "took", "error"];
+  const columns = ["entity", "phase", "forecast", "took", "error"];
   return h("table", { class: "cards", role: "table" }, h("caption", { class: "unseen" }, say("analysis.compared")),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name, at) => h("th", { scope: "col", role: "columnheader", class: at > 1 ? "number" : null }, say(`analysis.column.${name}`))))),
     h("tbody", { role: "rowgroup" }, rows.map((one) => h("tr", { role: "row" },
       h("th", { scope: "row", role: "rowheader" }, one.entity ? nameOf("entity", one.entity) : say("analysis.everything")),
-      cell("phase", nameOf("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
+      cell("phase", nameOf("phase", one.phase)), cell("forecast", duration(one.foretold_s), "number"),
       cell("took", duration(one.took_s), "number"), cell("error", signedPercent(one.error), "number")))));
 }

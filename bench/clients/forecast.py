@@ -1,6 +1,6 @@
-"""A forecast from a sample, then all that it foretold: `python -m bench.clients.foretold OPTIONS`.
+"""A forecast from a sample, then the whole run: `python -m bench.clients.forecast OPTIONS`.
 
-OPTIONS as for `ours`, with `share` in place of steps. With `share` 0 nothing is foretold, and only the run is timed.
+OPTIONS as for `ours`, with `share` in place of steps. With `share` 0 there is no forecast, and only the run is timed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main(options: dict[str, Any]) -> None:
     told: dict[str, Any] = {}
     with open_app(load(config), base=config.parent, clock=clock, meter=meter) as app:
         if options["share"]:
-            told = foretold(app, meter, options["share"])
+            told = forecast(app, meter, options["share"])
     with open_app(load(config), base=config.parent, clock=clock) as app:
         began = clock.monotonic()
         ended = app.runner.run(app.chosen())
@@ -35,7 +35,7 @@ def main(options: dict[str, Any]) -> None:
     say(**told, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
 
 
-def foretold(app: App, meter: Meter, share: float) -> dict[str, Any]:
+def forecast(app: App, meter: Meter, share: float) -> dict[str, Any]:
     source = app.settings.source
     limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
     made = survey(app.context, meter, app.catalog.entities, limits, timezone=source.zone, share=share)
