@@ -358,6 +358,15 @@ def test_dead_tokens_close_workflows_alone_and_say_what_to_do(tmp_path: Path) ->
         assert "install it again" in failed.message
 
 
+def test_a_box_that_does_not_answer_for_a_while_refuses_the_application_nothing(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        move.world.strike_box({"method": "scope", "kind": "lost", "count": 4})
+        with move.app() as app:
+            known = {one.name: one for one in app.catalog.entities}
+            assert app.runner.examine([known["users"], known["workflows"]]).failed == ()
+        assert move.world.box.portal.stats.faults["lost"] == 4
+
+
 def test_what_stayed_behind_is_written_after_an_undo_when_there_is_an_application(tmp_path: Path) -> None:
     with applying(tmp_path, templates=3) as move:
         with_it = move.world.settings["target"]

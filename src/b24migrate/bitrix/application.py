@@ -21,7 +21,7 @@ from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.messages import say
-from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.model.errors import GateUnmet, MigrationError, TokenServerAway
 from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json
 from b24migrate.ports import TOKENS, RegisterRow, Store
@@ -199,9 +199,9 @@ class Tokens:
             hint=AGAIN,
         )
 
-    def _no_answer(self, what: str, code: str) -> Transient:
+    def _no_answer(self, what: str, code: str) -> TokenServerAway:
         hint = say("portal.token_url_fix")
-        return Transient(say("portal.token_server", host=self._host, what=what), code=code, hint=hint)
+        return TokenServerAway(say("portal.token_server", host=self._host, what=what), code=code, hint=hint)
 
     @property
     def _host(self) -> str:

@@ -56,6 +56,10 @@ class Transient(MigrationError):
         self.spent = True
 
 
+class TokenServerAway(Transient):
+    """The authorization server of an application does not answer; the portal may."""
+
+
 class Limited(MigrationError):
     """The portal asks us to wait. `wait_s` is how long, from now; `method` what for; `midway`: other questions of the
     same caller were answered before, and it would ask them again."""

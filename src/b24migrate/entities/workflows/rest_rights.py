@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from b24migrate.entities.workflows.rest_rules import Standing
 from b24migrate.messages import join, say
-from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.model.errors import GateUnmet, MigrationError, TokenServerAway
 from b24migrate.ports import TargetCheck
 from b24migrate.targets.rest.box import Box, ask_as_application
 
@@ -41,12 +41,12 @@ class Rights(NamedTuple):
 
 def rights(box: Box) -> Rights:
     """An application that is refused loses nothing: `check_rights` tells what to fix, and the rules are those of one
-    that is granted."""
+    that is granted. A box that does not answer is no question of rights: that is raised, and tried again."""
     if box.application is None:
         return Rights(Standing.ALONE)
     try:
         return box.kept("rights of the application", lambda: _ask_rights(box), KEPT_S)
-    except (GateUnmet, Transient) as error:
+    except (GateUnmet, TokenServerAway) as error:
         return Rights(Standing.READY, error=error)
 
 
