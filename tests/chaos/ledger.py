@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.chaos.oracle import Json, Source
 from tests.chaos.oracle import key as key_of
+from tests.chaos.oracle.fate import failures
 from tests.chaos.portals import Portal
 from tests.chaos.proof import EXTRA, Difference
 
@@ -161,9 +162,10 @@ class Ledger:
                 yield f"{one[0]}: {one[1]} is deleted and still on the box, without a reason"
 
     def listed_conflicts(self, source: Source, listed: Iterable[Mapping[str, str]]) -> Iterator[str]:
-        """All that changed on both sides, and nothing that nobody changed on the box."""
+        """All that changed on both sides and can be sent, and nothing that nobody changed on the box."""
         found = {(row["stream"], row["source_id"]) for row in listed}
-        must = {(stream, one) for stream, one in self.both if one in source[stream]}
+        bad = failures(source)
+        must = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
         yield from (f"{stream}: {one} changed on both sides and is not listed" for stream, one in sorted(must - found))
         yield from (
             f"{stream}: {one} is listed as changed on both sides" for stream, one in sorted(found - self.ever_edited)

@@ -44,6 +44,16 @@ def test_records_that_the_box_lost_are_named(talk: World) -> None:
     assert not talk.entity("chats").verified
 
 
+def test_an_earlier_version_of_a_record_that_fails_now_is_no_record_too_many(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    talk.change("groups", id=group, fields={"NAME": "Отдел кадров"})
+    item = {"key": f"source:groups:{group}", "code": "VALIDATION"}
+    talk.strike_box({"method": "import.groups.batch", "item": item})
+    assert talk.run().exit_code == 5
+    assert talk.records("Groups")[str(group)]["Status"] == "IMPORT_ERR"
+    assert [one for one in findings(talk) if one[1] == "extra"] == []
+
+
 @pytest.mark.parametrize("place", [2, -1])
 def test_a_message_that_was_edited_after_it_was_read_differs(talk: World, place: int) -> None:
     chat = max(talk.cloud.portal.company.chats.values(), key=len)

@@ -26,7 +26,7 @@ from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.read import SLOWLY, smaller_slice
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, Permanent
-from b24migrate.model.records import Args, Fate, Finding, Job, Link, Record, Row, Span, Status, order_key
+from b24migrate.model.records import NOWHERE, Args, Fate, Finding, Job, Link, Record, Row, Span, Status, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import (
     COMPARED,
@@ -41,6 +41,7 @@ from b24migrate.ports import (
 )
 
 AT_ONCE = 100
+FAILED_LOOKED_AT = 10_000
 LAST_SENT = "sent"  # no field, but all of them as they were sent last
 NOT_TOLD = say("verify.first_version")
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
@@ -81,6 +82,8 @@ def count(context: RunContext, job: Job) -> Follow:
     if after:
         return [Job(job.scope, job.kind, {**job.args, "after": after, "there": there})]
     sent = context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - count_linked(context, stream)
+    if there > sent:
+        sent += count_earlier(context, stream)
     if there == sent:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
@@ -123,6 +126,13 @@ def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
 def count_linked(context: RunContext, stream: Stream) -> int:
     """Records that count as imported although nothing was sent."""
     return int(context.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
+
+
+def count_earlier(context: RunContext, stream: Stream) -> int:
+    """Records that failed after a change: the target has what was sent before. `errors` lists them."""
+    failed = [one.row_key for one in context.store.failed(stream.table, FAILED_LOOKED_AT)]
+    links = context.store.links(stream.name, failed) if failed else {}
+    return sum(one.origin == "import" and one.target_id != NOWHERE for one in links.values())
 
 
 def reconcile(context: RunContext, job: Job) -> Follow:
