@@ -1,14 +1,16 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. A range whose count is another is cut again, and a short one is listed. Below the old highest id a
-count can only fall, except for records that the webhook's owner sees again: those are read.
+a batch per range. A range whose count is another is cut again, into as many parts as its deletions are worth, and a
+short one is listed. Below the old highest id a count can only fall, except for records that the webhook's owner sees
+again: those are read.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import isqrt
 from typing import NamedTuple
 
 import msgspec
@@ -25,19 +27,39 @@ from b24migrate.model.streams import Each, Keyset, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, SET_ASIDE, Command
 
 RANGES = 50  # in one request
-LISTED = 100  # a range of so many records is listed
+LISTED = 400  # a range of so many records is listed when some are missing
 PAGE = 50
+COMMANDS = 500  # of a job: its requests are full, and it ends within seconds
 ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000 a second and answers within a minute
 LOOKED_AT = 500
 READ_AT_ONCE = 500  # by id: most methods take many in one command
 
 
 class Range(NamedTuple):
-    """The ids after `lo`, up to and including `hi`, with those that are known here."""
+    """The ids after `lo`, up to and including `hi`, with those that are known here, and by how many the portal's count
+    differs."""
 
     lo: int
     hi: int
     ids: Sequence[int]
+    missing: int = 0
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-len(self.ids) // PAGE))
+
+    @property
+    def parts(self) -> int:
+        """So many that counting them and then listing those that differ takes the fewest commands; 0 where listing all
+        of it takes no more."""
+        if not self.missing:
+            return RANGES
+        parts = isqrt(self.pages * self.missing)
+        return 0 if 2 * parts >= self.pages else max(2, parts)
+
+    @property
+    def commands(self) -> int:
+        return 2 * self.parts or self.pages
 
 
 def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: Json) -> list[Job]:
@@ -69,24 +91,44 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
     stream = context.streams[job.args["stream"]]
     part = find_part(context, stream, job.args["of"])
     lo, hi = int(job.args["lo"]), int(job.args["hi"])
-    whole = Range(lo, hi, known_ids(context, stream, part, lo, hi))
-    counted = list(count_all(context, part, list(cut(whole))))
-    differing = [one for one, count in counted if count != len(one.ids)]
-    if not lo and not differing:  # all of it as it is known: nobody has to count it once more
+    asked = job.args.get("ranges") or [[lo, hi, 0]]
+    left_out = sorted(excluded_ids(context, stream, part))
+    ranges = [known_range(context, stream, part, one, left_out) for one in asked]
+    counted = list(count_all(context, part, [one for each in ranges if each.parts for one in cut(each, each.parts)]))
+    differing = [one._replace(missing=abs(count - len(one.ids))) for one, count in counted if count != len(one.ids)]
+    if not lo and not differing and "ranges" not in job.args:  # all as it is known: nobody has to count it once more
         row = checkpoint_row(counted_key(stream, part), job.args["pass"], sum(count for _, count in counted), hi)
         context.store.write(CHECKPOINTS, [row])
-    compare(context, stream, part, [one for one in differing if len(one.ids) <= LISTED], int(job.args["pass"]))
+    listed = [one for one in ranges if not one.parts] + [one for one in differing if len(one.ids) <= LISTED]
+    compare(context, stream, part, listed, int(job.args["pass"]))
     return [
-        Job(job.scope, job.kind, {**job.args, "lo": one.lo, "hi": one.hi}) for one in differing if len(one.ids) > LISTED
+        Job(job.scope, job.kind, {**job.args, "ranges": [[one.lo, one.hi, one.missing] for one in some]})
+        for some in share(one for one in differing if len(one.ids) > LISTED)
     ]
 
 
-def known_ids(context: RunContext, stream: Stream, part: Part, lo: int, hi: int) -> list[int]:
-    """Those that the source should show: staged and not deleted, or left out by a rule."""
+def share(ranges: Iterable[Range]) -> Iterator[list[Range]]:
+    """Among jobs of about the same length."""
+    some: list[Range] = []
+    for one in ranges:
+        if some and sum(each.commands for each in some) + one.commands > COMMANDS:
+            yield some
+            some = []
+        some.append(one)
+    if some:
+        yield some
+
+
+def known_range(
+    context: RunContext, stream: Stream, part: Part, asked: Sequence[Json], left_out: Sequence[int]
+) -> Range:
+    """With the ids that the source should show: staged and not deleted, or left out by a rule."""
+    lo, hi, missing = map(int, asked)
     span = part.span(lo, hi)
     gone = deleted_ids(context, stream, span)
-    left_out = {one for one in excluded_ids(context, stream, part) if lo < one <= hi}
-    return sorted({one for one in staged_ids(context, stream, span) if one not in gone} | left_out)
+    excluded = left_out[bisect_right(left_out, lo) : bisect_right(left_out, hi)]
+    staged = (one for one in staged_ids(context, stream, span) if one not in gone)
+    return Range(lo, hi, sorted({*excluded, *staged}), missing)
 
 
 def deleted_ids(context: RunContext, stream: Stream, span: Span) -> set[int]:
@@ -94,9 +136,9 @@ def deleted_ids(context: RunContext, stream: Stream, span: Span) -> set[int]:
     return {int(one.child) for one in found if one.child.isdecimal()}
 
 
-def cut(whole: Range) -> Iterator[Range]:
+def cut(whole: Range, parts: int) -> Iterator[Range]:
     """Into ranges of about equal length that leave no id out."""
-    size = max(1, -(-len(whole.ids) // RANGES))
+    size = max(1, -(-len(whole.ids) // parts))
     lo = whole.lo
     for start in range(size, len(whole.ids), size):
         yield Range(lo, whole.ids[start - 1], whole.ids[start - size : start])
@@ -143,7 +185,7 @@ def compare(context: RunContext, stream: Stream, part: Part, ranges: Sequence[Ra
 
 
 def list_ids(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[int]:
-    waiting = [(one.lo, one.hi) for one in ranges]
+    waiting = [(page.lo, page.hi) for one in ranges for page in cut(one, one.pages)]
     while waiting:
         answers = context.source.batch([command(part, lo, hi, start=-1) for lo, hi in waiting])
         further: list[tuple[int, int]] = []
@@ -151,7 +193,7 @@ def list_ids(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterat
             count_of(answer)
             ids = [id_of(raw, part) for raw in open_list(answer.result, part.listing.items, part.listing.method).items]
             yield from ids
-            if len(ids) >= PAGE:
+            if len(ids) >= PAGE and max(ids) < hi:
                 further.append((max(ids), hi))
         waiting = further
 
