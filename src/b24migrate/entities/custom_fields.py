@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -46,26 +46,30 @@ def list_fields(method: str, params: Args | None = None) -> Read:
     asked = params or {"order": {"ID": "ASC"}}
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
-        fields = list(_rows(source, method, asked))
-        labels = _labels_by_language(source, method, asked) if fields else {}
+        """The fields, and their labels in all languages: one request where a page holds them all."""
+        named = [{**asked, "filter": {**asked.get("filter", {}), "LANG": language}} for language in LANGUAGES]
+        first, *others = source.batch([Command(method, params) for params in (asked, *named)])
+        if first.error is not None:
+            raise first.error
+        labels = _labels_by_language(source, method, list(zip(LANGUAGES, named, others, strict=True)))
+        fields = _rows(source, method, asked, first=first)
         return [_normal({**field, "LABELS": labels.get(str(field["FIELD_NAME"]), {})}) for field in fields]
 
     return read
 
 
-def _labels_by_language(source: Source, method: str, asked: Args) -> dict[str, dict[str, str]]:
-    """Field code -> language -> label: all languages in one request. A field without a label in a language has null
-    there; some methods answer with its code instead."""
+def _labels_by_language(
+    source: Source, method: str, answers: Sequence[tuple[str, Args, Answer]]
+) -> dict[str, dict[str, str]]:
+    """Field code -> language -> label. A field without a label in a language has null there; some methods answer with
+    its code instead."""
     labels: dict[str, dict[str, str]] = {}
-    commands = [
-        Command(method, {**asked, "filter": {**asked.get("filter", {}), "LANG": language}}) for language in LANGUAGES
-    ]
-    for language, command, answer in zip(LANGUAGES, commands, source.batch(commands), strict=True):
+    for language, asked, answer in answers:
         if isinstance(answer.error, Permanent):
             continue  # it takes the language for a filter: a field without labels is called by its code
         if answer.error is not None:
             raise answer.error
-        for row in _rows(source, method, command.params, first=answer):
+        for row in _rows(source, method, asked, first=answer):
             code = str(row["FIELD_NAME"])
             label = next((row[name] for name in LABELS if isinstance(row.get(name), str) and row[name]), code)
             if label != code:
