@@ -16,6 +16,7 @@ from bench import (
     delta_passes,
     files,
     forecast,
+    freeze,
     full_pass,
     growth,
     importing,
@@ -43,6 +44,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("j", "looking on", watching.measured),
     ("k", "requests of a full pass", full_pass.measured),
     ("k", "requests of delta passes", delta_passes.measured),
+    ("k", "forecast of a freeze", freeze.measured),
 )
 
 

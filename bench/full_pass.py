@@ -130,7 +130,7 @@ def source_of(company: Company, **habits: object) -> AbstractContextManager[Port
     sizes = {name: value for name, value in company._asdict().items() if name not in ("long_talks", "post_files")}
     nothing = {"companies": 0, "smart_types": 0, "files": 0, "bad_users": 0, "foreign_chats": 0}
     common = {"new_card": True, "plain_tasks": True, "many_owners": True, "limits": "off"}
-    return portal(**sizes, **nothing, **common, **habits)
+    return portal(**sizes, **nothing, **common | habits)
 
 
 def carried(done: Sequence[dict[str, Any]]) -> Counter[str]:

@@ -107,6 +107,11 @@ def forecast(source: Portal, target: Portal, **options: object) -> dict[str, Any
     return _migrated("forecast", source, target, **options)
 
 
+def freeze(source: Portal, target: Portal, **options: object) -> dict[str, Any]:
+    """A cutover: the forecast after its rehearsal, and how long the freeze was."""
+    return _migrated("freeze", source, target, **options)
+
+
 def _migrated(name: str, source: Portal, target: Portal, **options: object) -> dict[str, Any]:
     with folder() as store:
         controls = [source.control, target.control]

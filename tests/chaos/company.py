@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -184,7 +184,8 @@ def survive(
 
 
 def keep_rest(folder: Path, place: Path, box: Box) -> None:
-    shutil.copytree(place, folder, dirs_exist_ok=True)
+    with suppress(shutil.Error):  # files of a box that goes on come and go
+        shutil.copytree(place, folder, dirs_exist_ok=True)
     (folder / "box.json").write_text(json.dumps(box.book(box.portal), ensure_ascii=False))
 
 
