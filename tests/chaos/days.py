@@ -207,7 +207,7 @@ class Life:
             *ledger.listed_conflicts(source, listed),
             *ledger.differences(source, self.cloud.now(), self.box.compare(source, self.box.portal, migration)),
             *ledger.deletions(source, self.cloud, migration.table("deleted"), migration.table("links"), policy),
-            *ledger.accounts(status(migration)),
+            *ledger.accounts(source, status(migration)),
             *self.box.strays(),
         ]
         self.report.differences += [f"after {when}: {one}" for one in found]
