@@ -154,6 +154,24 @@ def test_many_scattered_deletions_are_found(crm: World, monkeypatch: pytest.Monk
     assert crm.stream("crm_deals").deleted == 5
 
 
+def test_custom_fields_name_no_removed_record(crm: World) -> None:
+    """The source keeps the code of a deleted deal in the custom fields of other records, which do not change."""
+    targets = {f"D_{one['RowKey']}": f"D_{one['TargetId']}" for one in crm.records("CrmDeals").values()}
+
+    def holders(code: str) -> set[str]:
+        rows = {**crm.imported("crm_contacts"), **crm.imported("crm_companies"), **crm.imported("crm_spitems")}
+        return {key for key, row in rows.items() if f"'{code}'" in str(row["fields"])}
+
+    named = [code for code, there in targets.items() if holders(there)]
+    for code in named:
+        crm.change("crm_deals", "delete", id=int(code[2:]))
+    assert sync(crm, run={"deletions": "delete", "deletions_limit": 100}).exit_code == 0
+    removed = [code for code in named if f"source:crm_deals:{code[2:]}" not in crm.imported("crm_deals")]
+    assert removed  # others are kept, since smart-process items belong to them
+    assert [code for code in removed if holders(targets[code])] == []
+    assert crm.sql("SELECT * FROM Deletions WHERE RowKey LIKE 'removed:%'") == []
+
+
 def test_what_goes_between_two_counts_is_no_drift(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is deleted after the ranges of IDs were counted, and before all are."""
     count_now, gone = inventory.count_now, deals(crm)[4]

@@ -72,6 +72,8 @@ PERFORMERS: dict[str, Performer] = {
     "complete": deferred.complete,
     "protect": removal.protect,
     "recall": removal.recall,
+    "relink": removal.relink,
+    "relinked": removal.end_relink,
     "remove": removal.remove,
     "finalize": finalize.finalize,
     "forget-findings": verify.forget_findings,

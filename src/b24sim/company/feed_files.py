@@ -1,6 +1,6 @@
 """Files of the feed: on posts they are attachments, on comments the files of the Drive themselves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from b24sim.company.attachments import Attachment, Attachments, Family, attachment_id, own_object
 from b24sim.company.chance import chance
@@ -21,6 +21,7 @@ class FeedFiles:
     feed: Feed
     attachments: Attachments
     correspondence: Correspondence
+    shared: dict[int, int] = field(default_factory=dict)  # by post: its file stays when others are deleted
 
     def of_post(self, place: int) -> list[int]:
         """The attachment ids of a post."""
@@ -60,7 +61,11 @@ class FeedFiles:
             return own_object(number)
         if turn == 0:
             return own_object(attachment_id(Family.POST, (post.place - BACK_TO_INLINE) * MOST_ON_A_POST))
-        return (self._of_task(post) if post.place % 2 else self._of_chat(post)) or own_object(number)
+        if post.id not in self.shared:
+            self.shared[post.id] = (self._of_task(post) if post.place % 2 else self._of_chat(post)) or own_object(
+                number
+            )
+        return self.shared[post.id]
 
     def _of_chat(self, post: Post) -> int | None:
         return self.correspondence.some_file(post.id) if self.correspondence.files else None

@@ -5,6 +5,7 @@ Always the target first and the store after it, so that after a kill in between 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
@@ -13,12 +14,13 @@ from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.target_codes import code_stream
 from b24migrate.messages import say
 from b24migrate.model.records import Item, Job, Link, Record, Settled, Span, Status, order_key
-from b24migrate.model.streams import Kind, SourceRecord, Stream
-from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
+from b24migrate.model.streams import Entity, Kind, SourceRecord, Stream
+from b24migrate.ports import CONFLICTS, DELETIONS, INCOMPLETE, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
-KEPT, NEEDED, UNSURE = "kept", "needed", "unsure"
+KEPT, NEEDED, UNSURE, REMOVED = "kept", "needed", "unsure", "removed"
+ID_IN_VALUE = re.compile(rb'[_"](\d+)"')  # of `"D_12"` and of `"12"`
 REASON = say("keep.needed")
 
 
@@ -104,6 +106,8 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     """What is not on the target any more. The record first: were it the link, and nothing after it, the record would
     count as imported for ever."""
     store = context.store
+    if not stream.access:
+        store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
     if stream.code:
@@ -116,6 +120,43 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     store.write(CONFLICTS, [RegisterRow(row.key, {**row.values, **over}) for row in conflicts])
     if row_keys:
         context.memory.links.forget()
+
+
+# ---------------------------------------------------------------- custom fields that name what was removed
+
+
+def streams_with_codes(entities: Iterable[Entity]) -> list[Stream]:
+    """Those whose custom fields may name records."""
+    return [stream for one in entities if one.custom_fields and one.custom_fields.codes for stream in one.streams]
+
+
+def seed_relink(context: RunContext, scope: str) -> list[Job]:
+    if not context.store.some_rows(DELETIONS, f"{REMOVED}:", "", 1):
+        return []
+    streams = streams_with_codes(context.entities)
+    return [Job(scope, "relink", {"stream": one.name, "after": ""}) for one in streams]
+
+
+def relink(context: RunContext, job: Job) -> Follow:
+    """The second pass looks at those that may name a removed record: the source keeps its code in their custom fields,
+    so they are as they were, and nothing else would send them without it."""
+    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
+    removed = {row.key.rpartition(":")[2].encode() for row in context.store.rows(DELETIONS, f"{REMOVED}:")}
+    while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
+        imported = [one for one in records if one.status is Status.IMPORT_OK and not one.deleted_utc]
+        ends = [order_key(one.row_key) for one in imported if not removed.isdisjoint(ID_IN_VALUE.findall(one.payload))]
+        if ends:
+            rows = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
+            context.store.write(INCOMPLETE, rows)
+        after = order_key(records[-1].row_key)
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    return []
+
+
+def end_relink(context: RunContext, _: Job) -> Follow:
+    context.store.erase(DELETIONS, f"{REMOVED}:")
+    return []
 
 
 # ---------------------------------------------------------------- what arrived without a link

@@ -361,7 +361,7 @@ def _find_copy(box: Box, journal: Journal, chat: str, folder: str, file: str) ->
 
 
 def complete_files(box: Box, chat: str, item: Item, rows: Sequence[Args]) -> None:
-    """The ones that were made before an answer of several files got lost. `rows`: what came to the chat since."""
+    """Sends those of several files that are missing because an answer got lost. `rows`: what came to the chat since."""
     shown = {one for row in rows for one in values.ids(_files(row))}
     for one in other_files(box, chat, item):
         if str(one["fileId"]) not in shown:
