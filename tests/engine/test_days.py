@@ -52,7 +52,7 @@ def compare(made: World, ledger: Ledger) -> Iterator[str]:
         told = status.snapshot(app.context).to_json()
     yield from ledger.differences(source, cloud.now(), differences(source, box))
     yield from ledger.deletions(source, cloud, table(folder, "deleted"), table(folder, "links"), "keep")
-    yield from ledger.accounts(told)
+    yield from ledger.accounts(source, told)
     ledger.look(source)
 
 
