@@ -136,7 +136,8 @@ class Life:
         ledger.note(told)
         links = self.migration.table("links")
         ledger.edit(NAMES, links, told, self.chance, partial(self.box.edit, self.box.portal))
-        self.cloud.wait(HOURS)
+        for one in (self.cloud, self.box.portal):
+            one.wait(HOURS)
 
     def night(self, day: int, kills: int) -> None:
         """The pass in bad weather, killed so often; now and then somebody still works."""
