@@ -106,7 +106,7 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     """What is not on the target any more. The record first: were it the link, and nothing after it, the record would
     count as imported for ever."""
     store = context.store
-    if not stream.access:
+    if not stream.access and streams_with_codes(context.entities):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)

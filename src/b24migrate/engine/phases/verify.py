@@ -41,7 +41,7 @@ from b24migrate.ports import (
 )
 
 AT_ONCE = 100
-FAILED_LOOKED_AT = 10_000
+FAILED_LOOKED_AT = 2_000  # they are in memory at once
 LAST_SENT = "sent"  # no field, but all of them as they were sent last
 NOT_TOLD = say("verify.first_version")
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
