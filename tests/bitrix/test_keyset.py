@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.bitrix.ledger import Ledger
-from tests.bitrix.support import Kit, Said, Scripted
+from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Permanent, Transient
@@ -203,7 +203,7 @@ def test_a_portal_that_ignores_the_filter_is_not_believed() -> None:
     rows = b",".join(b'{"ID":"%d"}' % one for one in range(1, 51))
     first = b'{"result":{"result":{"c0":[%s],"c1":[{"ID":"70"}]},"result_total":{"c0":70,"c1":0}}}' % rows
     again = b'{"result":{"result":{"c0":[%s]},"result_error":[]}}' % rows
-    with Scripted(Said(first), Said(again)) as server:
+    with Scripted(Response(first), Response(again)) as server:
         source = BitrixSource(Kit([server.webhook]).portal)
         page = source.page(USERS, {})
         with pytest.raises(Permanent) as caught:
@@ -215,9 +215,9 @@ def test_a_short_page_in_the_middle_is_an_alarm_and_loses_nothing() -> None:
     def rows(lo: int, hi: int) -> bytes:
         return b"[" + b",".join(b'{"ID":"%d"}' % one for one in range(lo, hi)) + b"]"
 
-    def batch(**results: bytes) -> Said:
+    def batch(**results: bytes) -> Response:
         inside = b",".join(b'"%s":%s' % (key.encode(), value) for key, value in results.items())
-        return Said(b'{"result":{"result":{%s},"result_total":{"c0":130}}}' % inside)
+        return Response(b'{"result":{"result":{%s},"result_total":{"c0":130}}}' % inside)
 
     script = [
         batch(c0=rows(1, 51), c1=rows(100, 131)),
