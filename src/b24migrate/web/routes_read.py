@@ -62,12 +62,12 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
-        seen = overviews.look(last)
+        current = overviews.look(last)
         front = Front(
-            **{one.name: getattr(seen, one.name) for one in fields(Overview)},
-            sentence=sentence(speaks, seen, UTC),
-            progress_sentence=progress_sentence(speaks, seen),
-            can=possible_actions(seen, last, context),
+            **{one.name: getattr(current, one.name) for one in fields(Overview)},
+            sentence=sentence(speaks, current, UTC),
+            progress_sentence=progress_sentence(speaks, current),
+            can=possible_actions(current, last, context),
             last_action=last,
         )
         return Answer(in_language(front, speaks.language))
@@ -170,15 +170,15 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
     def certificate(speaks: Speaks) -> Answer:
-        seen = overviews.look()
+        current = overviews.look()
         streams = tuple(
             CertificateStream(
                 *(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible, one.deleted)
             )
-            for entity in seen.entities
+            for entity in current.entities
             for one in entity.streams
         )
-        run = seen.run.id if seen.run else ""
+        run = current.run.id if current.run else ""
         found = Certificate((why := _read_refusal(context)) is None, run, streams, why)
         return Answer(in_language(found, speaks.language))
 

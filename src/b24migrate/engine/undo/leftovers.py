@@ -24,9 +24,9 @@ def count_leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally])
     made = context.store.counters("custom_fields_created:")
     names = {name for entity in scope.entities for name in (entity.name, *(one.name for one in entity.streams))}
     fields = sum(int(count) for name, count in made.items() if name.partition(":")[2] in names)
-    told = list(tallies)
-    linked = {one.stream: one.not_ours for one in told if one.not_ours}
-    return Leftovers(files, fields, linked, {one.stream: one.adopted for one in told if one.adopted})
+    counted = list(tallies)
+    linked = {one.stream: one.not_ours for one in counted if one.not_ours}
+    return Leftovers(files, fields, linked, {one.stream: one.adopted for one in counted if one.adopted})
 
 
 def count_dependants(context: RunContext, scope: Scope) -> dict[str, int]:

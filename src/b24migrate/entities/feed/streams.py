@@ -161,9 +161,9 @@ def posts_page(
     seen_by = {"via": via, "seen_by": source.owners[via]}
     staged = known.lookup("feed_posts", [row.source_id for row in rows]) if known else {}
     files = {name: file for one in staged.values() for name, file in (one.extras.get("attached") or {}).items()}
-    told = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
+    resolved = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
     log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
-    return Page(rows=told, log=[log])
+    return Page(rows=resolved, log=[log])
 
 
 def refetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
@@ -196,40 +196,40 @@ def attachments(payload: Mapping[str, Json]) -> list[str]:
     return [str(one) for one in members if str(one).isdecimal()]
 
 
-def file_keys(seen: SourceRecord) -> list[str]:
-    known = seen.extras.get("attached") or {}
-    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(seen.payload)]
+def file_keys(record: SourceRecord) -> list[str]:
+    known = record.extras.get("attached") or {}
+    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(record.payload)]
 
 
-def important(seen: SourceRecord) -> bool:
-    return str(post_value(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
+def important(record: SourceRecord) -> bool:
+    return str(post_value(record.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
 
 
-def important_until(seen: SourceRecord) -> Json:
-    return post_value(seen.payload, "UF_IMPRTANT_DATE_END")
+def important_until(record: SourceRecord) -> Json:
+    return post_value(record.payload, "UF_IMPRTANT_DATE_END")
 
 
 # `#1` is a number, not a tag
 TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
 
 
-def tags(seen: SourceRecord) -> list[str]:
+def tags(record: SourceRecord) -> list[str]:
     """The portal tells tags by number only; their names stand in the text."""
-    if seen.payload.get("HAS_TAGS") == "N":
+    if record.payload.get("HAS_TAGS") == "N":
         return []
-    found = TAG.findall(str(seen.payload.get("DETAIL_TEXT") or ""))
+    found = TAG.findall(str(record.payload.get("DETAIL_TEXT") or ""))
     return list(dict.fromkeys(one or other for one, other in found))
 
 
-def recipients(seen: SourceRecord) -> list[str]:
+def recipients(record: SourceRecord) -> list[str]:
     """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
     to everybody, it might tell what was private."""
-    codes = seen.extras.get(feed_recipients.name) or []
-    own = f"U{seen.payload.get('AUTHOR_ID')}"
-    if seen.payload.get("HAS_SOCNET_ALL") == "Y":
+    codes = record.extras.get(feed_recipients.name) or []
+    own = f"U{record.payload.get('AUTHOR_ID')}"
+    if record.payload.get("HAS_SOCNET_ALL") == "Y":
         return ["UA", *(code for code in codes if not code.startswith("U"))]
     others = [code for code in codes if code != own]
-    return others or list(dict.fromkeys([own, f"U{seen.extras.get('seen_by', seen.payload.get('AUTHOR_ID'))}"]))
+    return others or list(dict.fromkeys([own, f"U{record.extras.get('seen_by', record.payload.get('AUTHOR_ID'))}"]))
 
 
 # ---------------------------------------------------------------- who a post was addressed to
@@ -362,9 +362,9 @@ def judge_cursor(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cur
     meanwhile says nothing."""
     if found is None:
         return Cursor.NONE
-    told = [found[place : place + 5] for place in range(0, len(found), 5)]
+    quintets = [found[place : place + 5] for place in range(0, len(found), 5)]
     hits: list[bool] = []
-    for one, (start, behind, end, before, itself) in zip(posts, told, strict=True):
+    for one, (start, behind, end, before, itself) in zip(posts, quintets, strict=True):
         if itself != [one]:
             continue
         above, below = [*map(int, behind)], [*map(int, before)]
@@ -464,9 +464,9 @@ def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str
         found = ids_by_cursor(source, asked, via) if asked else []
         if found is None:
             return None
-        told = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
-        posts |= {entry: post_at(some, beyond) for entry, some, beyond, again in told if some == again}
-        left = [entry for entry, some, _, again in told if (some or again) and not posts.get(entry)]
+        answers = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
+        posts |= {entry: post_at(some, beyond) for entry, some, beyond, again in answers if some == again}
+        left = [entry for entry, some, _, again in answers if (some or again) and not posts.get(entry)]
     return {entry: post for entry, post in posts.items() if post}
 
 
@@ -503,9 +503,9 @@ def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": kept} if kept else None
 
 
-def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
-    known = {str(one["id"]): one for one in seen.extras.get("files", ())}
-    for one in map(str, seen.payload.get("attach") or ()):
+def files_of_comment(record: SourceRecord) -> Iterator[FileRef]:
+    known = {str(one["id"]): one for one in record.extras.get("files", ())}
+    for one in map(str, record.payload.get("attach") or ()):
         about = known.get(one, {})
         yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
 
@@ -539,17 +539,19 @@ feed_comments = Stream(
         Field(
             "post_id",
             Kind.REF,
-            take=lambda seen: seen.payload.get("post_id") or seen.parent,
+            take=lambda record: record.payload.get("post_id") or record.parent,
             to="feed_posts",
             policy=Policy.REQUIRE,
         ),
-        Field("author_id", Kind.REF, take=lambda seen: seen.extras.get("of"), to="users", policy=Policy.PLACEHOLDER),
+        Field(
+            "author_id", Kind.REF, take=lambda record: record.extras.get("of"), to="users", policy=Policy.PLACEHOLDER
+        ),
         *times("date"),
         Field("text", Kind.RICH),
-        Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
+        Field("files", Kind.FILES, take=lambda record: keys_of(files_of_comment(record))),
     ),
     stamp="date",
-    written=(Written(lambda seen: seen.extras.get("of"), "date"),),
+    written=(Written(lambda record: record.extras.get("of"), "date"),),
     files=files_of_comment,
     title=("text",),
     unseen=(say("delta.unseen.feed_comments"),),
