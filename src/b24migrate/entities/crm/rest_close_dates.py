@@ -12,10 +12,12 @@ from b24migrate.model.fidelity import Draft
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.journal import read_mark, set_mark
 
 STAGES = Table("CrmStages", "crm_stages")
 FIELD = "closedate"
 FINAL = ("S", "F")
+CLOSED = "closed"  # what records are marked with that come into a final stage, and when
 KEPT_S = 600.0
 NEAR = timedelta(days=2)  # to today: such a date does not show whether the box set it
 _OF_PIPELINE = re.compile(r"C(\d+):")
@@ -33,8 +35,12 @@ def dictionary(stage: Json) -> str:
 
 def is_final(box: Box, fields: Args) -> bool:
     """Whether a record with a close date is in a final stage of the box."""
+    return bool(fields.get(FIELD)) and _has_final_stage(box, fields)
+
+
+def _has_final_stage(box: Box, fields: Args) -> bool:
     stage = fields.get("stageId")
-    return bool(stage and fields.get(FIELD)) and str(stage) in _final_stages(box, dictionary(stage))
+    return bool(stage) and str(stage) in _final_stages(box, dictionary(stage))
 
 
 def _final_stages(box: Box, name: str) -> frozenset[str]:
@@ -62,6 +68,26 @@ def overwrites_date(box: Box, number: str, target_id: str, fields: Args) -> bool
 def close(box: Box, number: str, target_id: str, fields: Args) -> None:
     """The stage stays as it is, so that the date does, too."""
     box.call("crm.item.update", {"entityTypeId": number, "id": target_id, "fields": {FIELD: fields[FIELD]}})
+
+
+def note_move(box: Box, stream: str, key: str, fields: Args) -> None:
+    """Before a record is moved: the box closes it today, and whoever moves it may be killed before the date is put
+    right."""
+    if _has_final_stage(box, fields):
+        set_mark(box, CLOSED, stream, key, value=values.utc(box.portal.clock.now().isoformat()))
+
+
+def forget_move(box: Box, stream: str, key: str, fields: Args) -> None:
+    """After the date was written. Where the source has none, that of the box stays its own."""
+    if fields.get(FIELD):
+        set_mark(box, CLOSED, stream, key, value=None)
+
+
+def set_by_box(box: Box, stream: str, key: str, fields: Args) -> frozenset[str]:
+    """The close date, if it is of the day on which we moved the record. Clocks and zones may be apart."""
+    moved = values.parse_time(read_mark(box, CLOSED, stream, key))
+    closed = values.parse_time(fields.get(FIELD))
+    return frozenset({FIELD}) if moved and closed and abs(closed - moved) < NEAR else frozenset()
 
 
 def is_closed(box: Box, draft: Draft) -> bool:
