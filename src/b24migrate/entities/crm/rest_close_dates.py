@@ -4,6 +4,7 @@ crm lib/Field/CloseDate.php; for deals a setting of the box): its own date is wr
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import msgspec
@@ -19,6 +20,7 @@ FIELD = "closedate"
 FINAL = ("S", "F")
 CLOSED = "closed"  # what records are marked with that come into a final stage, and when
 KEPT_S = 600.0
+IN_A_CALL = 20  # records, at most
 NEAR = timedelta(days=2)  # to today: such a date does not show whether the box set it
 _OF_PIPELINE = re.compile(r"C(\d+):")
 _OF_SMART_PROCESS = re.compile(r"DT(\d+)_(\d+):")
@@ -51,18 +53,29 @@ def _final_stages(box: Box, name: str) -> frozenset[str]:
     return box.kept(f"final stages of {name}", asked, KEPT_S)
 
 
+@dataclass
+class CloseDates:
+    """What was seen of a type: whether the box set another date; the records that have their own."""
+
+    overwritten: bool = False
+    right: set[str] = field(default_factory=set)
+
+
 def overwrites_date(box: Box, number: str, target_id: str, fields: Args) -> bool:
-    """Whether the box set another date. That is looked at once; then it holds for all records of the type."""
+    """Whether the box set another date. One record that has another shows it for all of its type. One that has its own
+    does not: a process may have put it right, and all others of its call, and was killed before it wrote that down."""
     day = values.parse_time(fields[FIELD])
     if day is None or abs(box.portal.clock.now() - day) < NEAR:
         return True
-
-    def looked_at() -> bool:
+    seen = box.kept(f"close dates of {number}", CloseDates, KEPT_S)
+    if not seen.overwritten and len(seen.right) <= IN_A_CALL:
         asked = {"entityTypeId": number, "select": ["id", FIELD], "filter": {"@id": [target_id]}, "start": 0}
         row = next(rows_at(box.question("crm.item.list", asked), "items"), {})
-        return values.day(row.get(FIELD)) != values.day(fields[FIELD])
-
-    return box.kept(f"close dates of {number}", looked_at, KEPT_S)
+        if values.day(row.get(FIELD)) == values.day(fields[FIELD]):
+            seen.right.add(target_id)
+            return False
+        seen.overwritten = True
+    return seen.overwritten
 
 
 def close(box: Box, number: str, target_id: str, fields: Args) -> None:
