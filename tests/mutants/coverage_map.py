@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
@@ -31,7 +31,7 @@ LAYERS = ("bitrix", "stores", "stores/azure", "engine", "unit", "functions", "ta
 RANDOM = frozenset({"test_chaos.py", "test_fuzz.py"})  # another time they do something else
 VALUES = 3  # of those that a test is run with
 FILES = 16  # of tests that are recorded at a time: what was recorded stays when a run is interrupted
-MOST = 100  # tests of a line that each process writes down, the fastest
+MOST = 1000  # tests of a line that each process writes down, the fastest
 FOLDER = "MUTANTS_MAP"  # where the processes write to
 
 
@@ -127,8 +127,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass(frozen=True)
 class Candidate:
+    """`rare` is higher for a test that runs lines of the file that few others run: it is about what the file does."""
+
     id: str
     seconds: float
+    rare: float = 0.0
 
     @property
     def file(self) -> str:
@@ -161,6 +164,15 @@ class Part:
                     if test in seconds:
                         yield Candidate(test, seconds[test] + sum(seconds.get(one, 0.0) for one in shared))
 
+    def tests_by_line(self, file: str) -> Iterator[tuple[int, set[str]]]:
+        """The tests of each of its lines, as they were numbered then."""
+        for process, users in zip(self._processes, self._users, strict=True):
+            contexts = process["contexts"]
+            for line, numbers in process["lines"].get(file, {}).items():
+                named = [contexts[number] for number in numbers]
+                tests = {test for one in named for test in (users[one] if one.startswith("fixture ") else [one])}
+                yield int(line), tests
+
     def _ran(self, process: dict[str, Any], file: str, text: str, line: int) -> list[int]:
         before = self._sources.get(file)
         if before is not None and before != text:
@@ -184,6 +196,7 @@ class CoverageMap:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._rarity: dict[str, dict[str, float]] = {}  # by file of the source
         self._load()
 
     def _load(self) -> None:
@@ -220,13 +233,27 @@ class CoverageMap:
         if nothing in it names the value."""
         file, text = str(path.relative_to(PACKAGE)), path.read_text("utf-8")
         asked = list(lines) or list(range(1, len(text.splitlines()) + 1))
+        rare = self._rare(file)
         found = {
-            test.id: test
+            test.id: replace(test, rare=rare[test.id])
             for part in self._parts
             for test in part.tests_of(file, text, asked)
             if self._newest.get(test.file) is part and (PROJECT / test.file).is_file()
         }
         return list(found.values())
+
+    def _rare(self, file: str) -> dict[str, float]:
+        """Of each test that runs some of its lines."""
+        if file not in self._rarity:
+            lines: dict[int, set[str]] = defaultdict(set)
+            for part in self._parts:
+                for line, tests in part.tests_by_line(file):
+                    lines[line] |= tests
+            self._rarity[file] = defaultdict(float)
+            for tests in lines.values():
+                for test in tests:
+                    self._rarity[file][test] += 1 / len(tests)
+        return self._rarity[file]
 
 
 def _test_files() -> Iterator[Path]:
