@@ -37,7 +37,7 @@ class Inventory(NamedTuple):
 
     reported: int | None
     retrieved: int
-    limited: bool = False
+    limited: bool
 
     @property
     def drift(self) -> int:
