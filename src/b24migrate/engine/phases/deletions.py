@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases import lanes, tails
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_extras, decode_readable
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
@@ -247,6 +247,7 @@ def mark(context: RunContext, job: Job) -> Follow:
         after = rows[-1].key
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    tails.settle(context, stream)
     entity = context.owner[stream.name].name
     if found := context.store.count(DELETIONS, prefix):
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")

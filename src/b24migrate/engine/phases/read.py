@@ -85,7 +85,7 @@ def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> I
     for stream in (*entity.aids, *entity.streams):
         yield PAGE_LOG, f"{stream.name}:"
         yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
-        yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent"))
+        yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent", "lost", "settled"))
         if chosen[stream.name].delta:
             continue
         yield CHECKPOINTS, f"{stream.name}:"
