@@ -185,7 +185,7 @@ class KeysetReader:
 
     def _following(self, pages: int, hi: int | None) -> list[Command]:
         """Each page after the first begins behind the last id of the one before it."""
-        last = (*self._reading.items, SIZE - 1, self._reading.id)
+        last: tuple[str | int, ...] = (*self._reading.items, SIZE - 1, self._reading.id)
         return [self.command(Ref(place, last), hi) for place in range(pages - 1)]
 
     def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[BatchAnswer[Part]], Span]:

@@ -52,8 +52,9 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     if delta.is_delta(context, stream, pass_no):
         numbers = {part.of: number for number, part in enumerate(delta.find_parts(context, stream), 1)}
         nets = [
-            {"cursor": {}, "net": net} | ({"of": part.of, "n": numbers[part.of]} if part.of else {})
-            for part, net in delta.find_nets(context, stream, pass_no)
+            {"cursor": short_cursor(known or 0), "net": net}
+            | ({"of": part.of, "n": numbers[part.of]} if part.of else {})
+            for part, net, known in delta.find_nets(context, stream, pass_no)
         ]
         return [Job(scope, "read", {**args, **one}) for one in nets]
     if isinstance(reading, Each):
@@ -66,10 +67,14 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
 
 
 def first_cursor(context: RunContext, stream: Stream, reading: Reading) -> Args:
-    """With the number that was there before: the pages of a short listing then share one request."""
-    known = sum(context.store.counts(stream.table).values())
-    short = isinstance(reading, Listing) and known < SHORT and not context.options.test_limit
-    return {"known": known} if short and known else {}
+    """With the number that was there before."""
+    known = isinstance(reading, Listing) and not context.options.test_limit
+    return short_cursor(sum(context.store.counts(stream.table).values())) if known else {}
+
+
+def short_cursor(known: int | None) -> Args:
+    """The pages of a short listing share one request."""
+    return {"known": known} if known and known < SHORT else {}
 
 
 def forget_last_pass(context: RunContext, job: Job) -> Follow:
@@ -128,7 +133,7 @@ def read(context: RunContext, job: Job) -> Follow:
 
     def kept(some: Page) -> None:
         named = prefix_ids(some, prefix, int(job.args["n"])) if prefix else some
-        if net == delta.IDS:  # sending may have staged one of them before
+        if net in (delta.IDS, delta.OLD):  # sending may have staged one of them before
             moved.note_anew(context, stream, [row.source_id for row in named.rows], int(job.args["pass"]))
         keep_page(context, stream, named, int(job.args["pass"]))
 
