@@ -14,6 +14,7 @@ from b24migrate.engine.phases import (
     delta,
     inventory,
     lanes,
+    missing_children,
     read,
     removal,
     send,
@@ -122,10 +123,11 @@ def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
         return [*read.start(context, scope, stream, pass_no, which), *swept]
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        """What a sweep found is read by id, all of it together."""
-        if memo or not is_swept(context, stream, pass_no):
+        """What a sweep found is read by id, and lost children are looked for, all of them together."""
+        if memo or not delta.is_delta(context, stream, pass_no):
             return [], {}
-        return sweep.seed_reading(context, scope, stream, pass_no), {"read": True}
+        found = sweep.seed_reading(context, scope, stream, pass_no) if is_swept(context, stream, pass_no) else []
+        return [*found, *missing_children.seed(context, scope, stream, pass_no, which)], {"read": True}
 
     return Stage(f"read {stream.name}", seed, again)
 
