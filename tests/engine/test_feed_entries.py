@@ -15,8 +15,9 @@ import pytest
 from tests.engine.every_stream import SETTINGS
 from tests.engine.world import SMALL, World, world
 
-from b24migrate.entities.feed import streams as feed
-from b24migrate.entities.feed.streams import Cursor
+from b24migrate.entities.feed import entries as feed
+from b24migrate.entities.feed.entries import Cursor
+from b24migrate.entities.feed.streams import HIDDEN
 from b24migrate.model.streams import PHASES
 from b24sim import Plan
 from b24sim.company.feed import ALL, PUBLISHED
@@ -87,7 +88,7 @@ def test_every_comment_is_migrated_or_counted(tmp_path: Path, names_post: bool, 
         assert visible
         found = made.records("FeedComments")
         unread = aside(made)
-        others = unread.pop(feed.HIDDEN)
+        others = unread.pop(HIDDEN)
         assert others == len(made.cloud.portal.company.feed_rows.comments) - len(ours) - of_strangers(made)
         if names_post:
             assert found.keys() == ours.keys()

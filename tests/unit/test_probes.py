@@ -13,7 +13,7 @@ import pytest
 from b24migrate.bitrix.methods import READS
 from b24migrate.engine import probe
 from b24migrate.entities import catalog, probes
-from b24migrate.entities.feed import streams
+from b24migrate.entities.feed import entries
 from b24migrate.messages import LANGUAGES, words
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json
@@ -153,4 +153,4 @@ def test_the_feed_takes_the_kind_of_cursor_that_the_probes_saw_without_a_request
     class Silent:
         habits: Mapping[str, str] = {"feed_cursor": kind}
 
-    assert streams.cursor_kind(Silent()) == kind  # type: ignore[arg-type]
+    assert entries.cursor_kind(Silent()) == kind  # type: ignore[arg-type]

@@ -58,7 +58,14 @@ SEARCH_S = 1.0
 
 def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.choose_words)])
+    _add_progress(router, context, overviews)
+    _add_problems(router, context)
+    _add_records(router, context)
+    _add_results(router, context, overviews)
+    return router
 
+
+def _add_progress(router: APIRouter, context: Context, overviews: OverviewCache) -> None:
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
@@ -82,6 +89,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
         with context.app() as app:
             return Answer(in_language(PassView(last_pass(app.context)), speaks.language))
 
+
+def _add_problems(router: APIRouter, context: Context) -> None:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks, chains: ChainsQuery = False) -> Answer:
         with context.app() as app:
@@ -131,6 +140,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
         with context.app() as app:
             return Answer(in_language(views.view_fidelity(app), speaks.language))
 
+
+def _add_records(router: APIRouter, context: Context) -> None:
     @router.get(
         "/search",
         response_model=Hits,
@@ -157,6 +168,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
         return Answer(in_language(view, speaks.language))
 
+
+def _add_results(router: APIRouter, context: Context, overviews: OverviewCache) -> None:
     @router.get("/analysis", response_model=Analysis, summary="The last forecast, and how it compares with the run")
     def analysis(speaks: Speaks) -> Answer:
         last = context.actions.last()
@@ -186,8 +199,6 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def session(speaks: Speaks) -> Answer:
         found = context.session(speaks.language, overviews.look().undecided)
         return Answer(in_language(found, speaks.language))
-
-    return router
 
 
 def _read_refusal(context: Context) -> Problem | None:

@@ -131,7 +131,7 @@ def undisturbed(quick: bool) -> list[Figure]:
     pace = median(one.wall_s for one in alone) / median(one.wall_s for one in runs)
     share = median(one.looking_s / one.lasted_s for one in runs)
     what = f"chats-get with {VIEWERS} viewers"
-    figures = f"{kept:.3f} × by CPU time ({pace:.3f} × by the clock), median of {rounds} rounds by turns"
+    figures = f"{kept:.3f} × by CPU time ({pace:.3f} × by the clock), median of {rounds} alternating rounds"
     return [
         at_least("j", f"{what}: speed against nobody looking", kept, SPEED_BAR, figures),
         at_most("j", f"{what}: the dashboard's part of a core", share, CORE_BAR, f"{share:.2%}"),
