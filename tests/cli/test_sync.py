@@ -99,7 +99,7 @@ def test_killed_at_any_request_it_loses_and_doubles_nothing(scene: Scene, monkey
             died += 1
         assert child.returncode in (0, 5), out + err
         assert died > 3
-        after = {stream: imports.dump(stream) for stream in before}
+        after: dict[str, list[dict[str, Any]]] = {stream: imports.dump(stream) for stream in before}
         assert {stream: len(rows) for stream, rows in after.items()} == {
             "crm_deals": before["crm_deals"] + 1,
             "groups": before["groups"],

@@ -126,7 +126,7 @@ def family(key: str) -> str:
 
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     """Where texts are hidden, the oldest is the first that was sent."""
-    asked = begun | lost_siblings(box, begun)
+    asked = {**begun, **lost_siblings(box, begun)}
     candidates: dict[str, list[str]] = {}
     for author in sorted({str(one["author"]) for one in begun.values()}):
         mine = {key: asked[key] for key in sorted(asked, key=order_key) if str(asked[key]["author"]) == author}
