@@ -55,6 +55,31 @@ def test_every_page_is_whole_in_every_language_theme_and_width(
             assert watch.broken_rules() == [], name
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_menu_takes_one_line_on_a_desk(
+    language: str, browser: Browser, finished: Desk, photograph: Photograph
+) -> None:
+    """Also with the number of conflicts that wait for a decision, and with the longest name of a theme."""
+    with watched(browser, finished, locale=language, viewport=DESK) as watch:
+        for name in ("front", "findings", "fidelity"):
+            watch.go(PAGES.get(name, f"/{name}"))
+            for theme in ("system", "light", "dark"):
+                assert watch.page.evaluate(LINES, theme) == 1, f"{name}, {theme}"
+        photograph(watch.page, f"menu-{language}")
+
+
+LINES = """(theme) => {
+  const count = document.querySelector("#undecided");
+  count.hidden = false;
+  count.textContent = "128";
+  const button = document.querySelector("#theme");
+  button.textContent = button.dataset[theme];
+  const menu = document.querySelector(".top nav");
+  const apart = document.querySelector(".switches").getBoundingClientRect().top >= menu.getBoundingClientRect().bottom;
+  return new Set([...menu.querySelectorAll("li")].map((one) => one.offsetTop)).size + apart;
+}"""
+
+
 def _speaks(watch: Watched, language: str) -> None:
     assert watch.page.evaluate("document.documentElement.lang") == language
     shown = watch.page.evaluate("document.body.innerText") + watch.page.title()

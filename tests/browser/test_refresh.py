@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.front_page import LONG_MS, verdict
 from tests.browser.page_watch import watched
 from tests.browser.server import Desk, desk, served
@@ -56,12 +56,27 @@ def test_a_server_that_is_away_is_said_and_old_numbers_look_old(browser: Browser
         assert page.evaluate("document.documentElement.hasAttribute('data-stale')")
         assert watch.stumbles() == []
         with served(made, "--port", port):  # with another token: the session has ended
-            expect(page.get_by_label("Token")).to_be_visible(timeout=LONG_MS)
+            expect(page.get_by_role("button", name="Sign in")).to_be_enabled(timeout=LONG_MS)
             page.get_by_label("Token").fill(made.token)
             page.keyboard.press("Enter")
             expect(verdict(page)).to_have_text("Not started", timeout=LONG_MS)
             expect(page.locator("#connection")).to_be_hidden()
             assert not page.evaluate("document.documentElement.hasAttribute('data-stale')")
+
+
+def test_enter_before_the_script_of_the_login_has_come_sends_nothing(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path) as made, watched(browser, made, stranger=True) as watch:
+        page = watch.page
+        kept: list[Route] = []
+        watch.expected = ("401",)
+        page.route("**/login.js", lambda route: kept.append(route))  # noqa: PLW0108
+        page.goto(f"{made.url}/login?next=%2Ferrors", wait_until="commit")
+        page.get_by_label("Token").fill(made.token)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Sign in")).to_be_disabled()
+        kept[0].continue_()
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(f"{made.url}/errors")
 
 
 def test_a_token_opens_the_door(browser: Browser, tmp_path: Path) -> None:
@@ -73,6 +88,7 @@ def test_a_token_opens_the_door(browser: Browser, tmp_path: Path) -> None:
             page = watch.page
             page.goto(f"{made.url}/errors")
             expect(page).to_have_url(f"{made.url}/login?next=%2Ferrors")
+            expect(page.get_by_role("button", name="Sign in")).to_be_enabled()
             page.get_by_label("Token").fill("wrong, wrong, wrong, wrong")
             page.keyboard.press("Enter")
             expect(page.get_by_role("alert")).not_to_be_empty()

@@ -101,3 +101,16 @@ def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running
     result = firm.run("cutover")
     assert "Late changes in the source" in result.out
     assert "Next: b24migrate sync --report-only\n" in result.out
+
+
+@pytest.mark.slow
+def test_the_way_on_the_store_in_azure(firm: Scene, azure_store: str) -> None:
+    """Each step is a command of its own: what it needs of the steps before is in the store."""
+    firm.more = f'{ENTITIES}[store]\nurl = "{azure_store}"\n'
+    assert firm.run("run").code == 0
+    for step in (("rehearse",), ("freeze", "--yes"), ("finish", "--out", "proof.jsonl"), ("live", "--yes")):
+        result = firm.run("cutover", *step)
+        assert result.code == 0, result.all
+    assert set(steps(firm).values()) == {"done"}
+    assert firm.run("certificate", "check", "proof.jsonl").code == 0
+    assert "No late changes" in firm.run("sync", "--report-only").out

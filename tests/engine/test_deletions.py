@@ -11,7 +11,7 @@ import pytest
 from tests.engine.every_stream import look, place_of
 from tests.engine.world import World, small, world
 
-from b24migrate.engine.phases import read
+from b24migrate.engine.phases import read, removal
 from b24migrate.engine.phases.stage import keep_page
 from b24migrate.entities import catalog
 from b24migrate.insight import certificate
@@ -235,6 +235,36 @@ def test_killed_in_the_middle_it_goes_on(talk: World, owner: type, late: bool, m
     counts = sums(talk, "groups")
     assert (counts["deleted"], counts["excluded"]) == (1, 1)
     assert sums(talk, "group_members")["deleted"] == len(marked(talk, "group_members")) > 0
+
+
+def test_texts_lose_the_links_to_what_was_removed(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source keeps the link in a text that does not change. It is sent as the source has it."""
+    gone = group_of(talk)
+    groups = talk.cloud.portal.company.groups_by_id
+    named, other = [one for one in groups if one != gone][:2]
+    chat = next(one.id for one in talk.cloud.portal.company.chats.values() if one.kind != "P")
+    link = f"{talk.cloud.portal.company.portal_url}/workgroups/group/{gone}/"
+    talk.change("groups", id=named, fields={"DESCRIPTION": f"after {link}"})
+    talk.change("groups", id=other, fields={"DESCRIPTION": f"number {gone}"})
+    (message,) = talk.change("chat_messages", "add", chat=chat, fields={"text": f"see {link}"})
+
+    def texts() -> list[Json]:
+        rows = {**talk.imported("groups"), **talk.imported("chat_messages")}
+        keys = [f"source:groups:{named}", f"source:groups:{other}", f"source:chat:msg:{message}"]
+        fields = [rows[key]["fields"] for key in keys]
+        return [one.get("DESCRIPTION") or one.get("text") for one in fields]
+
+    talk.run()
+    there = f"{talk.box.portal.company.portal_url}/workgroups/group/{talk.records('Groups')[str(gone)]['TargetId']}/"
+    assert texts() == [f"after {there}", f"number {gone}", f"see {there}"]
+    updates = talk.imported("groups")[f"source:groups:{other}"]["updated_count"]
+    talk.change("groups", "delete", id=gone)
+    monkeypatch.setattr(removal, "REMOVABLE_AT_ONCE", 1)
+    assert talk.run(**DELETE).exit_code == 0
+    assert f"source:groups:{gone}" not in talk.imported("groups")
+    assert texts() == [f"after {link}", f"number {gone}", f"see {link}"]
+    assert talk.imported("groups")[f"source:groups:{other}"]["updated_count"] == updates
+    assert talk.sql("SELECT * FROM Deletions WHERE RowKey LIKE 'removed:%'") == []
 
 
 # ---------------------------------------------------------------- every stream

@@ -86,6 +86,21 @@ def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
         assert plan.current(app.context.store) == begun
 
 
+def test_a_retry_of_an_unfinished_delta_run_goes_on_with_it(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    with host.one.keeper.app() as app:
+        begun = app.runner.begin(("users",), delta=True, deep=True)
+    with monkeypatch.context() as patched:
+        patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
+        assert host.run()["exit_code"] == 4
+    code, told = host.ask("retry", {"scope": "users-get"})
+    assert (code, told["run"]) == (202, begun.id)
+    with host.one.keeper.app() as app:
+        current = plan.current(app.context.store)
+        assert current is not None
+        assert current.plan == begun.plan
+    assert host.run()["exit_code"] == 0
+
+
 def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World) -> None:
     from tests.functions.conftest import on_sqlite
 

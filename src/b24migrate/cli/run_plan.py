@@ -126,7 +126,9 @@ def _ticker(app: App, shown: Display) -> Callable[[], None]:
         nonlocal due_s
         began_s = time.monotonic()
         if began_s >= due_s:
-            shown.show(facts.read().snapshot.to_json())
+            read = facts.read()
+            is_delta = read.run is not None and read.run.plan.delta
+            shown.show({**read.snapshot.to_json(), "delta": is_delta})
             now_s = time.monotonic()
             due_s = now_s + max(TICK_S, (now_s - began_s) / LOOKING_SHARE)
 

@@ -227,7 +227,9 @@ class Conflicts:
             target = found.fields.get(name)
             if is_same(source, target, self._sent.is_unordered(name)):
                 continue
-            if name in self._stream.last_change or (target is None and is_beyond(name, self._stream)):
+            if name in self._stream.last_change or name in found.own:
+                continue
+            if target is None and is_beyond(name, self._stream):
                 continue
             if sent and (name not in sent or sent[name] == self._sent.mark(name, target)):
                 continue  # a value of the target's own, or what was sent

@@ -123,14 +123,14 @@ def fetch(context: RunContext, job: Job) -> Follow:
     with keep_at_end(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             if not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
                 return (
                     lanes.repeat_lane(job)
                     if not place
-                    else lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                    else lanes.next_round_job(job, held[place - 1].record, moved=True)
                 )
-    return lanes.next_lane_job(job, last, moved=bool(held))
+    return lanes.next_round_job(job, last, moved=bool(held))
 
 
 def upload(context: RunContext, job: Job) -> Follow:
@@ -141,17 +141,17 @@ def upload(context: RunContext, job: Job) -> Follow:
     with keep_at_end(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             try:
                 whole = _upload(context, one, uploaded)
             except Transient:
                 if not place:
                     raise
                 # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             if not whole:
                 return lanes.repeat_lane(job)
-    return lanes.next_lane_job(job, last, moved=bool(held))
+    return lanes.next_round_job(job, last, moved=bool(held))
 
 
 def move_files(context: RunContext, keys: Collection[str]) -> datetime | None:

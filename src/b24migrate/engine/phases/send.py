@@ -70,7 +70,7 @@ def send(context: RunContext, job: Job) -> Follow:
     if sender.goes_on_at is not None:
         return [Later(again, sender.goes_on_at) for again in lanes.repeat_lane(job)]
     last = sender.left_off_at or records[-1]
-    return [part for lane in lanes.next_lane_job(job, last, moved) for part in lanes.share_rest(context, lane)]
+    return [part for lane in lanes.next_round_job(job, last, moved) for part in lanes.share_rest(context, lane)]
 
 
 def find_held_parents(context: RunContext, stream: Stream, span: Span | None, now: datetime) -> set[str]:

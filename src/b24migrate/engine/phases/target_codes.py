@@ -32,4 +32,4 @@ def read_codes(context: RunContext, job: Job) -> Follow:
             if code:
                 links.append(Link(record.row_key, str(code), "", "learned"))
         context.store.link(code_stream(stream.name, stream.code), links, now=context.clock.now())
-    return lanes.next_lane_job(job, records[-1], moved=False) if records else []
+    return lanes.next_lane_job(job, records[-1]) if records else []

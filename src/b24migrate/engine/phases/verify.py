@@ -155,7 +155,7 @@ def reconcile(context: RunContext, job: Job) -> Follow:
             for one in missing
         ],
     )
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 # ---------------------------------------------------------------- field by field
@@ -188,7 +188,7 @@ def compare(context: RunContext, job: Job) -> Follow:
         compare_records(context, stream, [one for one in records if _is_compared(one)])
     except Limited as limit:
         return [slower_job(job, limit, job.args, len(records))]
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 def compare_changed(context: RunContext, job: Job) -> Follow:
@@ -314,7 +314,7 @@ def cover(context: RunContext, job: Job) -> Follow:
                 if field in stream.covered
             ],
         )
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 # ---------------------------------------------------------------- findings

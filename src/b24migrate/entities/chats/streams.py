@@ -28,6 +28,7 @@ from b24migrate.model.streams import (
     Field,
     FileRef,
     Gather,
+    IdPages,
     Kind,
     Mention,
     PerParent,
@@ -182,8 +183,21 @@ chats = Stream(
 )
 
 # Ids grow with creation, and a message that is deleted for good lowers the number. Old methods refuse edits after three
-# days (kernel 25.100); the portal may set another limit (api-reference/chats/messages/index.md).
-TAIL = Tail("last_message_id", "message_count", "date", days=3)
+# days (kernel 25.100); the portal may set another limit (api-reference/chats/messages/index.md). A search needs no text
+# and brings 200 messages (api-reference/chats/messages/im-dialog-messages-search.md); whether it shows all kinds is not
+# documented.
+TAIL = Tail(
+    "last_message_id",
+    "message_count",
+    "date",
+    days=3,
+    ids=IdPages(
+        "im.dialog.messages.search",
+        200,
+        lambda chat, below: {"CHAT_ID": int(chat.id), "LAST_ID": below, "LIMIT": 200, "ORDER": {"ID": "DESC"}},
+        ("messages",),
+    ),
+)
 
 chat_messages = Stream(
     name="chat_messages",
