@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,9 +13,11 @@ from tests.engine.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import job_owner, plan, undo_lock
+from b24migrate.engine.undo.forget import settle
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, RegisterRow
+from b24migrate.targets.module import ImportTarget
 
 
 class Killed(Exception):
@@ -176,6 +178,27 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
         take(whole)
     whole.run()
     assert losses(whole) == before != {}
+
+
+def test_what_is_gone_on_the_box_is_forgotten_there_too(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box that keeps keys of its own is told to delete what it does not have any more; what it has stays."""
+    gone, there = list(talk.records("Groups"))[:2]
+    deleted: list[tuple[list[str], bool]] = []
+    delete = ImportTarget.delete
+
+    def watch(self: ImportTarget, entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> Any:
+        deleted.append((sorted(keys), dry_run))
+        return delete(self, entity, stream, keys, dry_run=dry_run)
+
+    with talk.app() as app:
+        groups = app.context.streams["groups"]
+        app.context.target.delete(app.context.owner["groups"].wire, "groups", [groups.key_of(gone)], dry_run=False)
+        monkeypatch.setattr(ImportTarget, "delete", watch)
+        settle(app.context, undo_lock.Stretch("groups", Span()))
+    asked = sorted(groups.key_of(key) for key in talk.records("Groups"))
+    assert deleted == [(asked, True), ([groups.key_of(gone)], False)]
+    known = {key for (key,) in talk.sql("SELECT SourceId FROM IdMap WHERE Stream = 'groups'")}
+    assert (gone in known, there in known) == (False, True)
 
 
 def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
