@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 ORDERS = ("newest", "oldest", "mixed")
 PAGES = ("full", "short", "unread", "stuck")
+SEARCHES = ("all", "people", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,4 @@ class MessageHabits:
     pages: str = "full"
     plain_first_id: bool = False  # FIRST_ID=0 brings the oldest messages only, in order, as portals did until mid-2026
     exact_count: bool = False
+    search: str = "all"  # what a search without a text shows; people: no words of the portal itself; none: an error

@@ -1,4 +1,4 @@
-"""A delta run brings what happened in chats. It reads little of them, and all of a chat where something was deleted."""
+"""A delta run brings what happened in chats. It reads little of them, also where something was deleted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from b24migrate.model.errors import Halted
 from b24migrate.model.records import Job
 from b24migrate.model.streams import PHASES
 from b24sim.company.chats import Chat
+from b24sim.message_habits import MessageHabits
+from b24sim.methods import dialogs
 
 Json = Any
 GET = ("custom-fields-get", "get")
+KINDS = ("pack", "read", "children", "seek-missing", "seek-children", "mark")
 
 
 def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False, **settings: Json) -> RunResult:
@@ -173,6 +176,55 @@ def test_of_a_long_chat_only_the_end_is_read(talk: World) -> None:
     assert is_sound(talk)
 
 
+@pytest.mark.parametrize("search", ["all", "people", "none"])
+def test_what_is_deleted_far_up_is_found_by_its_number(
+    talk: World, monkeypatch: pytest.MonkeyPatch, search: str
+) -> None:
+    """By a search, which proves nothing: where it does not show everything, or fails, the history itself is listed."""
+    monkeypatch.setattr(talk.cloud.portal, "message_habits", MessageHabits(search=search))
+    chat, other = chats(talk)[:2]
+    numbers = say(talk, chat, 330)
+    age(talk)
+    talk.change("chats", id=other.id, fields={"name": "Другой чат"})
+    sync(talk)
+    erased = {numbers[-1], numbers[200], numbers[190]}
+    for one in erased:
+        talk.change("chat_messages", "delete", id=one, chat=chat.id, for_good=True)
+    (new,) = say(talk, chat)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    calls = asked(talk)
+    assert gone(talk) == {f"{chat.id}:{one}" for one in erased}
+    if search != "people":
+        assert calls["im.dialog.messages.get"] <= 1 + (len(chat) // 50 + 1 if search == "none" else 0) + 3 + 5
+        assert calls["im.dialog.messages.search"] <= 2
+    assert sync(talk).exit_code == 0
+    assert message(talk, new)["text"]
+    assert is_sound(talk)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    assert asked(talk)["im.dialog.messages.get"] == 1  # the new one may be edited
+    assert len(gone(talk)) == len(erased)
+
+
+def test_a_number_that_nothing_explains_makes_a_chat_be_read_whole(
+    talk: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = chats(talk)[0]
+    numbers = say(talk, chat, 230)
+    age(talk)
+    sync(talk)
+    talk.change("chat_messages", "delete", id=numbers[3], chat=chat.id, for_good=True)
+    talk.change("chat_messages", "delete", id=numbers[4], chat=chat.id, for_good=True)
+    wrong = chat.id  # the portal's count of this one
+    monkeypatch.setattr(dialogs, "counted", lambda _, one: len(one) + (one.id == wrong))
+    asked(talk)
+    assert sync(talk).exit_code == 0
+    assert asked(talk)["im.dialog.messages.get"] >= len(chat) // 50
+    assert gone(talk) == {f"{chat.id}:{one}" for one in numbers[3:5]}
+    assert is_sound(talk)
+
+
 def age(made: World) -> None:
     """The messages that came since the migration become older than any window."""
     company = made.cloud.portal.company
@@ -191,7 +243,7 @@ def test_it_may_be_killed_after_every_job(talk: World, monkeypatch: pytest.Monke
     talk.change("chat_messages", "delete", id=erased, chat=other.id, for_good=True)
     (last,) = say(talk, third)
     done: set[str] = set()
-    for kind in ("pack", "read", "children", "seek-children", "mark"):
+    for kind in KINDS:
         monkeypatch.setitem(PERFORMERS, kind, killed_once(PERFORMERS[kind], done))
     for _ in range(30):
         try:
@@ -199,16 +251,32 @@ def test_it_may_be_killed_after_every_job(talk: World, monkeypatch: pytest.Monke
             break
         except Halted:
             pass
-    assert {one.split(":")[1] for one in done} == {"pack", "read", "children", "seek-children", "mark"}
+    assert {one.split(":")[1] for one in done} == set(KINDS)
     assert all(message(talk, one)["text"] for one in (*new, last))
     assert gone(talk) == {f"{other.id}:{erased}"}
     assert is_sound(talk)
     assert all(created == 1 for created, _ in talk.effects().values())
 
 
-def killed_once(perform: Performer, done: set[str]) -> Performer:
+def test_what_a_cut_off_pass_found_deleted_is_found_again(talk: World) -> None:
+    """It has read the chats, and marked nothing."""
+    long, other, *_ = chats(talk)
+    erased = other.id_at(1)
+    talk.change("chat_messages", "delete", id=erased, chat=other.id, for_good=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PERFORMERS, "mark", killed_once(PERFORMERS["mark"], set(), before=True))
+        with pytest.raises(Halted):
+            sync(talk, run={"workers": 1})
+    assert talk.run("users").exit_code == 0  # another run takes its place
+    say(talk, long)
+    assert sync(talk).exit_code == 0
+    assert gone(talk) == {f"{other.id}:{erased}"}
+    assert is_sound(talk)
+
+
+def killed_once(perform: Performer, done: set[str], *, before: bool = False) -> Performer:
     def performed(context: RunContext, job: Job) -> Follow:
-        follow = perform(context, job)
+        follow = [] if before and job.id not in done else perform(context, job)
         if job.id not in done:
             done.add(job.id)
             raise Halted("killed")

@@ -70,14 +70,14 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
     """By what the lines say, so that a sample stays as it is when code moves. Those that make no difference are left out."""
     files = sorted({file for pattern in SCOPE for file in PACKAGE.glob(pattern)})
     known = equivalent()
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     found: list[tuple[str, Change]] = []
     for change in (change for file in files for change in changes_of(file)):
         text = change.text, str(change)
-        seen[text] += 1
+        counts[text] += 1
         if text not in known:
-            found.append((sha256(f"{seed} {seen[text]} {text}".encode()).hexdigest(), change))
-    for line, gone in known - seen.keys():
+            found.append((sha256(f"{seed} {counts[text]} {text}".encode()).hexdigest(), change))
+    for line, gone in known - counts.keys():
         print(f"{EQUIVALENT.name}: no line says any more: {line}  {gone}")
     chosen = [change for _, change in sorted(found, key=lambda one: one[0])][:size]
     return [change for change in chosen if change.place.startswith(only)]

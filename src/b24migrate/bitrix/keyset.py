@@ -73,8 +73,8 @@ class KeysetReader:
         self._via = via
 
     def read(self, cursor: Args, *, limit: int, gently: bool) -> Page:
-        if not cursor:
-            return self._begin(limit, gently)
+        if not cursor or "known" in cursor:
+            return self._begin(limit, gently, 0 if gently else int(cursor.get("known", 0)))
         if "bounds" in cursor and not gently:
             return self._divide(cursor)
         if "bounds" in cursor:
@@ -97,14 +97,17 @@ class KeysetReader:
             wanted[f"<={self._paging.id}"] = hi
         return Command(self._reading.method, {**params, self._paging.filter: wanted, **order, "start": start})
 
-    def _begin(self, limit: int, gently: bool) -> Page:
-        """The first page, counted, and the newest id."""
+    def _begin(self, limit: int, gently: bool, known: int) -> Page:
+        """The first page, counted, and the newest id; where so many were `known` before, all pages."""
         commands = [self.command(0, None, start=0)]
-        if not gently and not limit:
+        if known:
+            pages = min(COMMANDS, known // SIZE + 1)
+            commands += self._following(self._batcher.room([self._reading.method] * pages, via=self._via), None)
+        elif not gently and not limit:
             commands.append(self._build_command(self._paging.descending, {f">{self._paging.id}": 0}, None, -1))
         answers, span = self._ask(commands, gently)
-        good = self._check_page(answers[:1], commands, span, Stretch(0, None, 0))
-        if good.error is not None:
+        good = self._check_page(answers if known else answers[:1], commands, span, Stretch(0, None, 0))
+        if good.error is not None and not good.log:
             raise good.error
         total = answers[0].total
         rows = good.rows[:limit] if limit else good.rows
@@ -113,7 +116,7 @@ class KeysetReader:
         page = Page(rows=rows, reported=reported, log=good.log, alarms=good.odd)
         if (good.ended and len(good.rows) >= (total or 0)) or (limit and len(rows) >= limit):
             return page
-        newest = self._newest(answers[1]) if len(answers) > 1 else None
+        newest = self._newest(answers[1]) if len(answers) > 1 and not known else None
         page.next.append(self._follow(good, total, newest, gently))
         return page
 
@@ -123,7 +126,8 @@ class KeysetReader:
         count = min(self._segments, math.ceil((total or 0) / _FULL_REQUEST))
         if newest is None or count < 2 or newest - good.last < count or good.ended:
             exact = total is not None
-            return Stretch(good.last, None, left, page=1, exact=exact, doubt=good.ended, gentle=gentle).cursor()
+            page = len(good.log)
+            return Stretch(good.last, None, left, page=page, exact=exact, doubt=good.ended, gentle=gentle).cursor()
         step = (newest - good.last) / count
         return {"bounds": [good.last + round(step * place) for place in range(count)], "left": left}
 
@@ -170,10 +174,7 @@ class KeysetReader:
         left = min(stretch.left, limit - self._count_known(stretch)) if limit else stretch.left
         wanted = 1 if stretch.gentle or stretch.doubt else max(1, min(COMMANDS, math.ceil(left / SIZE)))
         pages = self._batcher.room([self._reading.method] * wanted, via=self._via)
-        commands = [self.command(stretch.lo, stretch.hi)]
-        for place in range(1, pages):
-            last = Ref(place - 1, (*self._reading.items, SIZE - 1, self._reading.id))
-            commands.append(self.command(last, stretch.hi))
+        commands = [self.command(stretch.lo, stretch.hi), *self._following(pages, stretch.hi)]
         answers, span = self._ask(commands, gently=stretch.gentle > 0)
         good = self._check_page(answers, commands, span, stretch)
         if good.error is not None and not good.log:
@@ -181,6 +182,11 @@ class KeysetReader:
         page = Page()
         self._add(page, good, stretch, limit)
         return page
+
+    def _following(self, pages: int, hi: int | None) -> list[Command]:
+        """Each page after the first begins behind the last id of the one before it."""
+        last: tuple[str | int, ...] = (*self._reading.items, SIZE - 1, self._reading.id)
+        return [self.command(Ref(place, last), hi) for place in range(pages - 1)]
 
     def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[BatchAnswer[Part]], Span]:
         started_at = self._clock.now()

@@ -140,7 +140,9 @@ class OffsetReader:
         self._via = via
 
     def read(self, cursor: Args, *, limit: int, gently: bool) -> Page:
-        place = Place(**cursor)
+        """A cursor that names the number which was there before (`known`) begins with all pages at once."""
+        known = int(cursor.get("known", 0))
+        place = Place(step=0 if self._whole else SIZE, total=known) if known else Place(**cursor)
         commands = [self._command(start) for start in self._starts(place, gently)]
         started_at = self._clock.now()
         if len(commands) == 1:
@@ -201,7 +203,7 @@ class OffsetReader:
     def _after(place: Place, answer: BatchAnswer[Part], rows: Sequence[Row]) -> Place | None:
         if answer.next is None or answer.next <= place.start or not rows:
             return None
-        return replace(place, start=answer.next, step=place.step or answer.next - place.start, page=place.page + 1)
+        return replace(place, start=answer.next, step=answer.next - place.start, page=place.page + 1)
 
 
 def _total(answer: BatchAnswer[Part], rows: Sequence[Row]) -> int | None:

@@ -156,15 +156,27 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
+class IdPages:
+    """A method that lists the children of a parent below an id, the newest first, of which only the ids are read."""
+
+    method: str
+    size: int
+    params: Callable[[SourceRecord, int], Args]  # for the parent and the id
+    items: tuple[str, ...]
+    id: str = "id"
+
+
+@dataclass(frozen=True, slots=True)
 class Tail:
     """How a delta pass reads the children of a parent again by a walk down from the newest (`Backward`): to the newest
-    one that was known, and to those that are older than `days`, since edits and reactions move nothing. It reads all of
-    them where their number moved otherwise than the new ones tell: then some were deleted."""
+    one that was known, and to those that are older than `days`, since edits and reactions move nothing. Where their
+    number moved otherwise than the new ones tell, some were deleted: their ids are listed until as many are missing."""
 
     last: str  # the parent's field with the id of its newest child
     count: str  # and the one with their number: an estimate, whose differences count
     time: str  # the child's field with its time
     days: float = 3.0
+    ids: IdPages | None = None  # longer pages than the reading has: a hint at what is missing, which the reading proves
 
     def is_older(self, payload: bytes, second: float) -> bool:
         """Whether a child is from before that second; one whose time cannot be read is not."""
@@ -503,8 +515,8 @@ class Stream:
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
     # what texts call an attachment -> the key of the file behind it
-    attached: Callable[[SourceRecord], Mapping[str, str]] = lambda seen: {
-        name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()
+    attached: Callable[[SourceRecord], Mapping[str, str]] = lambda record: {
+        name: str(one["key"]) for name, one in (record.extras.get("attached") or {}).items()
     }
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them

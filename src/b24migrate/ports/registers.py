@@ -92,7 +92,8 @@ TURNS = Register("Turns", "turn", ("Order", "Turns"))
 PASSES = Register("Passes", "pass", ("Pass", "Delta", "MarkUtc", "FullUtc", "Since", "Highest", "Basis", "Why"), True)
 # what a delta pass found, by stream and id: records that a sweep showed to differ (`differs:`) or did not show
 # (`absent:`); by stream, pass and id the fields that moved of records whose children are read again then (`moved:`),
-# and deleted records that others may name (`gone:`)
+# and deleted records that others may name (`gone:`); by stream and parent how far the ids of its children were compared
+# and which are missing (`lost:`), and the state that it has when these are marked (`settled:`)
 CHANGES = Register("Changes", "change", ("Fields",))
 # by run and record type: what a delta pass found, and who wrote it. `Writers`: [user, how many, last time], …
 DELTAS = Register("Deltas", "delta", ("AtUtc", "Changed", "Deleted", "Staged", "Writers"))

@@ -135,6 +135,8 @@ def message_list(context: Context, params: Params) -> Result:
 def messages_search(context: Context, params: Params) -> Result:
     """Doubles as a pager of 200 rows with dates; rows are camel case here."""
     chat = chat_by_id(context, params)
+    if context.portal.message_habits.search == "none":
+        raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
     rows = _found(context, chat, params)
     numbers = [number for row in rows for number in (row["params"] or {}).get("FILE_ID", [])]
     authors = {row["author_id"] for row in rows} - {0}
@@ -160,11 +162,14 @@ def _found(context: Context, chat: Chat, params: Params) -> list[Row]:
     since, until = (moments.parse(params[name]) if params.get(name) else None for name in ("DATE_FROM", "DATE_TO"))
     needle = str(params.get("SEARCH_MESSAGE") or "").casefold()
     found: list[Row] = []
+    first_visible = chat.places_up_to(chat.sees_from.get(context.caller.user, 0) - 1)
+    people_only = context.portal.message_habits.search == "people"
     for place in _walk(chat, whole(params.get("LAST_ID", 0)), ascending):
         row = context.portal.company.correspondence.row(chat, place)
         at = moments.parse(row["date"]) or 0.0
         in_time = (since is None or at >= since) and (until is None or at <= until)
-        if in_time and needle in row["text"].casefold():
+        seen = place >= first_visible and (row["author_id"] or not people_only)
+        if in_time and seen and needle in row["text"].casefold():
             found.append(row)
             if len(found) == limit:
                 break

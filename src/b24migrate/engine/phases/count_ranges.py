@@ -1,16 +1,16 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. A range whose count is another is cut again, into as many parts as its deletions are worth, and a
-short one is listed. Below the old highest id a count can only fall, except for records that the webhook's owner sees
-again: those are read.
+a batch per range. A range whose count is another is cut again, and all parts but the last are counted, since the sum is
+known. Short ranges are listed, and those of which more than every other page lacks a record. A deletion in the midst of
+that may hide another one: in the end the total of all ids is compared (`inventory`). Below the old highest id a count
+can only fall, except for records that the webhook's owner sees again: those are read.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from math import isqrt
 from typing import NamedTuple
 
 import msgspec
@@ -27,7 +27,6 @@ from b24migrate.model.streams import Each, Keyset, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS, SET_ASIDE, Command
 
 RANGES = 50  # in one request
-LISTED = 400  # a range of so many records is listed when some are missing
 PAGE = 50
 COMMANDS = 500  # of a job: its requests are full, and it ends within seconds
 ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000 a second and answers within a minute
@@ -36,8 +35,8 @@ READ_AT_ONCE = 500  # by id: most methods take many in one command
 
 
 class Range(NamedTuple):
-    """The ids after `lo`, up to and including `hi`, with those that are known here, and by how many the portal's count
-    differs."""
+    """The ids after `lo`, up to and including `hi`, with those that are known here, and by how many they are more than
+    the portal counts."""
 
     lo: int
     hi: int
@@ -49,17 +48,13 @@ class Range(NamedTuple):
         return max(1, -(-len(self.ids) // PAGE))
 
     @property
-    def parts(self) -> int:
-        """So many that counting them and then listing those that differ takes the fewest commands; 0 where listing all
-        of it takes no more."""
-        if not self.missing:
-            return RANGES
-        parts = isqrt(self.pages * self.missing)
-        return 0 if 2 * parts >= self.pages else max(2, parts)
+    def is_listed(self) -> bool:
+        """Whether to list it takes no more commands than to count its parts and list those that differ."""
+        return self.pages <= 2 or 2 * abs(self.missing) >= self.pages
 
     @property
     def commands(self) -> int:
-        return 2 * self.parts or self.pages
+        return self.pages if self.is_listed else 1
 
 
 def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: Json) -> list[Job]:
@@ -88,23 +83,58 @@ def mark_children_of_deleted(context: RunContext, stream: Stream) -> None:
 
 
 def count_ranges(context: RunContext, job: Job) -> Follow:
-    stream = context.streams[job.args["stream"]]
+    """The first count, or that of the parts of ranges that differ; or, when nothing is left to count, the lists."""
+    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
     part = find_part(context, stream, job.args["of"])
-    lo, hi = int(job.args["lo"]), int(job.args["hi"])
-    asked = job.args.get("ranges") or [[lo, hi, 0]]
     left_out = sorted(excluded_ids(context, stream, part))
-    ranges = [known_range(context, stream, part, one, left_out) for one in asked]
-    counted = list(count_all(context, part, [one for each in ranges if each.parts for one in cut(each, each.parts)]))
-    differing = [one._replace(missing=abs(count - len(one.ids))) for one, count in counted if count != len(one.ids)]
-    if not lo and not differing and "ranges" not in job.args:  # all as it is known: nobody has to count it once more
-        row = checkpoint_row(counted_key(stream, part), job.args["pass"], sum(count for _, count in counted), hi)
-        context.store.write(CHECKPOINTS, [row])
-    listed = [one for one in ranges if not one.parts] + [one for one in differing if len(one.ids) <= LISTED]
-    compare(context, stream, part, listed, int(job.args["pass"]))
-    return [
-        Job(job.scope, job.kind, {**job.args, "ranges": [[one.lo, one.hi, one.missing] for one in some]})
-        for some in share(one for one in differing if len(one.ids) > LISTED)
-    ]
+    ranges, listed = (
+        [known_range(context, stream, part, one, left_out) for one in job.args.get(name, ())]
+        for name in ("ranges", "listed")
+    )
+    begins = "ranges" not in job.args
+    if not begins and not ranges:
+        compare(context, stream, part, listed, pass_no)
+        return []
+    if begins:
+        whole = known_range(context, stream, part, (job.args["lo"], job.args["hi"], 0), left_out)
+        differing = list(count_all(context, part, list(cut(whole, RANGES))))
+        if not differing:  # all as it is known: nobody has to count it once more
+            row = checkpoint_row(counted_key(stream, part), pass_no, len(whole.ids), whole.hi)
+            context.store.write(CHECKPOINTS, [row])
+    else:
+        differing = list(count_parts(context, part, ranges))
+    return list(further_jobs(job, [*listed, *differing]))
+
+
+def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
+    """The parts of ranges that differ. Few ranges are cut into many, so that the request is full."""
+    counted = max(1, RANGES // len(ranges))
+    parts = [list(cut(one, min(counted + 1, one.pages))) for one in ranges]
+    found = {(one.lo, one.hi): one for one in count_all(context, part, [one for some in parts for one in some[:-1]])}
+    for whole, some in zip(ranges, parts, strict=True):
+        known = [found[one.lo, one.hi] for one in some[:-1] if (one.lo, one.hi) in found]
+        last = some[-1]._replace(missing=whole.missing - sum(one.missing for one in known))
+        yield from [*known, last] if last.missing else known
+
+
+def further_jobs(job: Job, differing: Sequence[Range]) -> Iterator[Job]:
+    """What is listed waits until nothing is left to count, so that requests are full."""
+    lists = [*share(one for one in differing if one.is_listed)]
+    counts = [*share(one for one in differing if not one.is_listed)]
+    waiting = lists.pop() if lists and counts else []
+    for some in lists:
+        yield _job_of(job, [], some)
+    for place, some in enumerate(counts):
+        yield _job_of(job, some, waiting if place == 0 else [])
+
+
+def _job_of(job: Job, ranges: Sequence[Range], listed: Sequence[Range]) -> Job:
+    args = {"ranges": ranges, "listed": listed}
+    return Job(
+        job.scope,
+        job.kind,
+        {**job.args, **{name: [[one.lo, one.hi, one.missing] for one in some] for name, some in args.items()}},
+    )
 
 
 def share(ranges: Iterable[Range]) -> Iterator[list[Range]]:
@@ -147,14 +177,16 @@ def cut(whole: Range, parts: int) -> Iterator[Range]:
     yield Range(lo, whole.hi, whole.ids[place:])
 
 
-def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
+def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
+    """Those of which the portal counts another number than is known here."""
     rows = sum(len(one.ids) for one in ranges)
     at_once = max(1, min(RANGES, RANGES * ROWS_AT_ONCE // max(1, rows)))
     for start in range(0, len(ranges), at_once):
         some = ranges[start : start + at_once]
         answers = context.source.batch([command(part, one.lo, one.hi, start=0) for one in some])
         for one, answer in zip(some, answers, strict=True):
-            yield one, count_of(answer)
+            if missing := len(one.ids) - count_of(answer):
+                yield one._replace(missing=missing)
 
 
 def command(part: Part, lo: int, hi: int, *, start: int) -> Command:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases import lanes, tails
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_extras, decode_readable
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
@@ -28,7 +28,8 @@ from b24migrate.model.streams import Each, PerParent, Reading, SourceRecord, Str
 from b24migrate.ports import DELETIONS, SET_ASIDE, RegisterRow
 
 LOOKED_AT = 200  # candidates of a job
-ASKED, NEIGHBOURS = 45, 5  # in one request: most methods take a command for each record
+ASKED = 450  # at once: some methods take many in one command, others one in each
+SLICE, NEIGHBOURS = 45, 5  # of these, with so many others that must be there
 NEAR = 50  # records among which neighbours are looked for
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
@@ -45,7 +46,9 @@ class Family(NamedTuple):
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
     if stream.unprovable or context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
         return []
-    return lanes.seed(context, scope, kind, stream, pending=False, **{"pass": pass_no})
+    few = count_unshown(context, stream, pass_no) <= LOOKED_AT
+    every = sum(context.store.counts(stream.table).values()) if few else 0
+    return lanes.seed(context, scope, kind, stream, pending=False, every=every, **{"pass": pass_no})
 
 
 def is_reread(context: RunContext, stream: Stream) -> bool:
@@ -109,6 +112,13 @@ def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
     return context.store.read(SET_ASIDE, f"impossible:{stream.name}:{one.parent.row_key}") is None
 
 
+class Slice(NamedTuple):
+    """Candidates, and others near the first of them that this pass did show."""
+
+    records: Sequence[Record]
+    neighbours: Sequence[Record]
+
+
 def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
     """Each with the webhook that saw it, beside neighbours that the same one has seen."""
     by_webhook: dict[int, list[Record]] = {}
@@ -116,7 +126,9 @@ def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass
         by_webhook.setdefault(webhook_of(one), []).append(one)
     for via, some in by_webhook.items():
         if via < len(context.source.owners):  # what nobody can be asked about is not deleted
-            ask(context, stream, some, find_neighbours(context, stream, some[0], via, pass_no))
+            parts = [some[start : start + SLICE] for start in range(0, len(some), SLICE)]
+            slices = [Slice(part, find_neighbours(context, stream, part[0], via, pass_no)) for part in parts]
+            ask(context, stream, slices)
 
 
 def webhook_of(record: Record) -> int:
@@ -133,21 +145,26 @@ def find_neighbours(context: RunContext, stream: Stream, record: Record, via: in
     return []
 
 
-def ask(context: RunContext, stream: Stream, records: Sequence[Record], neighbours: Sequence[Record]) -> None:
+def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
     """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted."""
-    if stream.fetch is None or not records:
+    if stream.fetch is None:
         return
-    asked = decode_readable([*records, *neighbours], stream)
+    known = {one.row_key: one for some in slices for one in (*some.records, *some.neighbours)}
+    asked = decode_readable(list(known.values()), stream)
     try:
         found = stream.fetch(context.source, asked, context.known(stream))
     except Permanent as error:
-        if len(records) > 1 and not isinstance(error, Refused):
-            for one in records:
-                ask(context, stream, [one], neighbours)
+        if len(slices) > 1:
+            for some in slices:
+                ask(context, stream, [some])
+        elif len(slices[0].records) > 1 and not isinstance(error, Refused):
+            for one in slices[0].records:
+                ask(context, stream, [Slice([one], slices[0].neighbours)])
         return
     missing = {one.id for one in asked} - found.keys()
-    state = GONE if any(one.row_key in found for one in neighbours) else DOUBTFUL
-    write_absent(context, stream, state, [one.row_key for one in records if one.row_key in missing])
+    for some in slices:
+        state = GONE if any(one.row_key in found for one in some.neighbours) else DOUBTFUL
+        write_absent(context, stream, state, [one.row_key for one in some.records if one.row_key in missing])
 
 
 def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
@@ -247,6 +264,7 @@ def mark(context: RunContext, job: Job) -> Follow:
         after = rows[-1].key
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    tails.settle(context, stream)
     entity = context.owner[stream.name].name
     if found := context.store.count(DELETIONS, prefix):
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")

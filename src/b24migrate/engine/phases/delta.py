@@ -26,7 +26,9 @@ OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a
 TRIES = 3  # of a calibration: something may change in its midst
 KEYS_AT_ONCE = 10_000
 NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
-TIME, IDS = "time", "ids"  # of a job's args: which question a delta pass asks
+# Of a job's args: which question a delta pass asks. New ids are mostly of new records, which the time shows too: then
+# only those with an old time are asked for. `BOTH` is only counted.
+TIME, IDS, OLD, BOTH = "time", "ids", "old", "both"
 # How a delta pass reads a stream: what it is asked for, what differs, children of some parents; the beginnings of
 # lists; all, but asked about in less detail.
 ASKED, SWEPT, CHILDREN, NEWEST, LISTED = "asked", "swept", "children", "newest", "listed"
@@ -133,12 +135,10 @@ def narrow(part: Part, which: str, chosen: StreamPass) -> Listing:
     """The listing that shows only what may have changed, or what is new."""
     listing = part.listing
     assert isinstance(listing.paging, Keyset)  # noqa: S101 (what `choose` looked at)
-    if which == IDS:
-        return add_filter(
-            listing, listing.paging, {f">={listing.paging.id}": str(chosen.highest.get(part.prefix, 0) + 1)}
-        )
-    assert listing.changes is not None  # noqa: S101
-    return add_filter(listing, listing.paging, {f">={listing.changes.time}": chosen.since})
+    new = {} if which == TIME else {f">={listing.paging.id}": str(chosen.highest.get(part.prefix, 0) + 1)}
+    time = listing.changes.time if listing.changes else ""
+    sign = {TIME: ">=", BOTH: ">=", OLD: "<"}.get(which)
+    return add_filter(listing, listing.paging, {**new, **({f"{sign}{time}": chosen.since} if sign else {})})
 
 
 def add_filter(listing: Listing, paging: Keyset, conditions: Mapping[str, Json]) -> Listing:
@@ -268,7 +268,7 @@ def count_nets(context: RunContext, stream: Stream, before: Mapping[str, Json], 
     now on the next pass sees. False where the filter by time is wrong."""
     chosen = StreamPass(True, begin_of_delta(context, stream, before), before["Highest"] or {})
     parts = find_parts(context, stream)
-    nets = [(part, net) for part in parts for net in (TIME, IDS)]
+    nets = [(part, net) for part in parts for net in (TIME, IDS, OLD, BOTH)]
     commands = [total_command(narrow(part, net, chosen)) for part, net in nets]
     totals = calibrate(context, [part.listing for part in parts], commands)
     if totals is None:
@@ -285,14 +285,18 @@ def _net_key(stream: Stream, part: Part, net: str) -> str:
     return f"net:{stream.name}:{part.of}:{net}"
 
 
-def find_nets(context: RunContext, stream: Stream, pass_no: int) -> list[tuple[Part, str]]:
-    """The questions of a delta pass that bring something."""
+def find_nets(context: RunContext, stream: Stream, pass_no: int) -> list[tuple[Part, str, int | None]]:
+    """The questions of a delta pass that bring something, and how many records."""
     if find_way(context, stream) == SWEPT:
-        return [(part, IDS) for part in find_parts(context, stream)]
-    nets = [(part, net) for part in find_parts(context, stream) for net in (TIME, IDS)]
-    known = context.store.rows_of(CHECKPOINTS, [_net_key(stream, part, net) for part, net in nets])
-    told = {key: row.values["Reported"] for key, row in known.items() if row.values["Pass"] == pass_no}
-    return [(part, net) for part, net in nets if told.get(_net_key(stream, part, net)) != 0]
+        return [(part, IDS, None) for part in find_parts(context, stream)]
+    found: list[tuple[Part, str, int | None]] = []
+    for part in find_parts(context, stream):
+        keys = {_net_key(stream, part, net): net for net in (TIME, IDS, OLD, BOTH)}
+        known = context.store.rows_of(CHECKPOINTS, list(keys))
+        told = {keys[key]: int(row.values["Reported"]) for key, row in known.items() if row.values["Pass"] == pass_no}
+        divided = len(told) == len(keys) and told[IDS] == told[OLD] + told[BOTH]
+        found += [(part, net, told.get(net)) for net in (TIME, OLD if divided else IDS) if told.get(net) != 0]
+    return found
 
 
 def is_full_pass_unfinished(context: RunContext, stream: Stream, before: Mapping[str, Json]) -> bool:

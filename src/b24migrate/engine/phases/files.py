@@ -51,14 +51,14 @@ class FileJob:
     @classmethod
     def of(cls, record: Record) -> FileJob:
         """Raises msgspec.DecodeError for a row that is damaged. Links, names and sizes are what a portal said."""
-        said: dict[str, Json] = _ROW.decode(record.payload)
-        ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
+        row: dict[str, Json] = _ROW.decode(record.payload)
+        ref = FileRef(**{name: row[name] for name in FileRef._fields if name in row})
         ref = ref._replace(
             url=ref.url if isinstance(ref.url, str) else "",
             name=ref.name if isinstance(ref.name, str) else "",
             size=parse_size(ref.size),
         )
-        return cls(record, ref, str(said["entity"]), str(said["stream"]), str(said.get("sha256") or ""))
+        return cls(record, ref, str(row["entity"]), str(row["stream"]), str(row.get("sha256") or ""))
 
     @property
     def fetched(self) -> bool:
@@ -70,10 +70,10 @@ class FileJob:
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
 
 
-def parse_size(said: Json) -> int | None:
+def parse_size(value: Json) -> int | None:
     """The number of bytes, where a portal says one."""
     try:
-        found = values.whole(said)
+        found = values.whole(value)
     except values.OddValue:
         return None
     return found if found is not None and found >= 0 else None

@@ -1,11 +1,13 @@
-"""get: reads of lists whose newest members come first only the beginning, where a delta pass finds nothing new there.
+"""get: reads of lists whose newest members come first only the beginning, where that shows all that is new.
 
 The total of each list that is longer than a page is kept with the pass that read it (register States). A list is left
-after its first page if that shows nothing new and the total is that of a complete pass; else it is read to its end.
+after its first page if that shows as many new members as the total is above that of a complete pass; else it is read to
+its end.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -32,10 +34,13 @@ def leave_known_lists(
     rows = [RegisterRow(keys[one], {"State": [page.totals[one], pass_no]}) for one in lists]
     known: set[str] = set()
     if is_delta(context, stream, pass_no):
-        same = {
-            one for one in lists if keys[one] in before and _is_total(context, stream, before[keys[one]], page, one)
+        new = _count_new_rows(context, stream, page)
+        complete = complete_pass(context, stream)
+        known = {
+            one
+            for one in lists
+            if keys[one] in before and _is_known(before[keys[one]], page.totals[one] - new[one], complete)
         }
-        known = same - _with_new_rows(context, stream, page)
     context.store.write(STATES, rows)
     return replace(page, next=list(filter(None, (_onward(context, reading, one, known) for one in page.next))))
 
@@ -45,15 +50,16 @@ def _key(stream: Stream, job: Job, one: Mapping[str, int]) -> str:
     return f"{stream.name}:{job.args.get('which', 0)}.{one.get('via', 0)}:{one['id']}"
 
 
-def _is_total(context: RunContext, stream: Stream, row: RegisterRow, page: Page, parent: str) -> bool:
-    total, pass_no = row.values["State"]
-    return bool(total == page.totals[parent] and pass_no <= complete_pass(context, stream))
+def _is_known(row: RegisterRow, total: int, complete: int) -> bool:
+    """Whether the list had this total when a complete pass read it."""
+    before, pass_no = row.values["State"]
+    return bool(total == before and pass_no <= complete)
 
 
-def _with_new_rows(context: RunContext, stream: Stream, page: Page) -> set[str]:
-    """The parents of which the page shows something new."""
+def _count_new_rows(context: RunContext, stream: Stream, page: Page) -> Counter[str]:
+    """By parent."""
     staged = context.store.known(stream.table, [row.source_id for row in page.rows])
-    return {str((row.extras or {}).get("of")) for row in page.rows if row.source_id not in staged}
+    return Counter(str((row.extras or {}).get("of")) for row in page.rows if row.source_id not in staged)
 
 
 def _onward(context: RunContext, reading: PerParent, one: Args, known: set[str]) -> Args | None:

@@ -71,7 +71,8 @@ def pack(context: RunContext, job: Job) -> Follow:
     ends = tails.partial_cursors(context, stream, reading, [*asked, *new]) if delta else {}
     asked |= {one: 1 if one in ends else pages for one, pages in new.items()}
     last = not after
-    packs, held = (list(pack_lanes(asked)), []) if last else pack_stretch(asked, reading, size)
+    spare = 0 if isinstance(reading.paging, Whole) or (delta and reading.newest) else SPARE
+    packs, held = (list(pack_lanes(asked, spare)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}
     jobs = [
@@ -180,17 +181,17 @@ def pack_stretch(pages: Mapping[str, int], reading: PerParent, size: int) -> tup
     return [sorted(lane, key=lambda one: not is_sampled(one, size)) for lane in lanes], parents[whole:]
 
 
-def pack_lanes(pages: Mapping[str, int]) -> Iterator[list[str]]:
-    """Lanes whose last request is nearly full: parents may turn out to have a page more. Each has one of the longest
-    parents, which comes last: what the others leave over then still finds room in a request."""
+def pack_lanes(pages: Mapping[str, int], spare: int = SPARE) -> Iterator[list[str]]:
+    """Lanes whose last request is nearly full: parents may turn out to have a page more (`spare`). Each has one of the
+    longest parents, which comes last: what the others leave over then still finds room in a request."""
     by_length = sorted(pages, key=lambda parent: -pages[parent])
     lanes = lane_count(len(pages), sum(pages.values()))
     requests = -(-sum(pages.values()) // (max(1, lanes) * FULL_REQUEST))
-    size = requests * (FULL_REQUEST - SPARE)
+    size = requests * (FULL_REQUEST - spare)
     left = deque(by_length[lanes:])
     for longest in by_length[:lanes]:
         lane, total = [longest], pages[longest]
-        while left and len(lane) < PACK_PARENTS and (room := lane_room(total, size)):
+        while left and len(lane) < PACK_PARENTS and (room := lane_room(total, size, spare)):
             parent = left.popleft() if pages[left[0]] <= room else left.pop()
             if pages[parent] > room:
                 left.append(parent)
@@ -205,9 +206,9 @@ def lane_count(parents: float, pages: float) -> int:
     return max(min(LANES, math.ceil(pages / PACK_PAGES)), math.ceil(parents / PACK_PARENTS))
 
 
-def lane_room(total: int, size: int) -> int:
+def lane_room(total: int, size: int, spare: int = SPARE) -> int:
     """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is nearly full."""
-    return size - total if total < size else -total % (FULL_REQUEST - SPARE)
+    return size - total if total < size else -total % (FULL_REQUEST - spare)
 
 
 def expected_children(reading: PerParent, parent: SourceRecord) -> int | None:

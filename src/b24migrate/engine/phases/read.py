@@ -20,6 +20,7 @@ from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanen
 from b24migrate.model.events import Waited
 from b24migrate.model.records import (
     REFUSED,
+    Args,
     Job,
     Page,
     Row,
@@ -30,11 +31,13 @@ from b24migrate.model.streams import (
     Gather,
     Listing,
     PerParent,
+    Reading,
     Stream,
 )
 from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
 
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
+SHORT = 2_400  # records of which all pages fit into one request
 LONG_S = 30.0  # a longer wait is for execution time
 # Of a job's args: the last row that was taken before, and whether few are asked about at a time.
 DONE, SLOWLY = "done", "slowly"
@@ -49,8 +52,9 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
     if delta.is_delta(context, stream, pass_no):
         numbers = {part.of: number for number, part in enumerate(delta.find_parts(context, stream), 1)}
         nets = [
-            {"cursor": {}, "net": net} | ({"of": part.of, "n": numbers[part.of]} if part.of else {})
-            for part, net in delta.find_nets(context, stream, pass_no)
+            {"cursor": short_cursor(known or 0), "net": net}
+            | ({"of": part.of, "n": numbers[part.of]} if part.of else {})
+            for part, net, known in delta.find_nets(context, stream, pass_no)
         ]
         return [Job(scope, "read", {**args, **one}) for one in nets]
     if isinstance(reading, Each):
@@ -59,7 +63,18 @@ def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: 
             for number, parent in enumerate(walk(context, context.streams[reading.of].table), 1)
             if not parent.deleted_utc
         ]
-    return [Job(scope, "read", {**args, "cursor": {}})]
+    return [Job(scope, "read", {**args, "cursor": first_cursor(context, stream, reading)})]
+
+
+def first_cursor(context: RunContext, stream: Stream, reading: Reading) -> Args:
+    """With the number that was there before."""
+    known = isinstance(reading, Listing) and not context.options.test_limit
+    return short_cursor(sum(context.store.counts(stream.table).values())) if known else {}
+
+
+def short_cursor(known: int | None) -> Args:
+    """The pages of a short listing share one request."""
+    return {"known": known} if known and known < SHORT else {}
 
 
 def forget_last_pass(context: RunContext, job: Job) -> Follow:
@@ -85,7 +100,7 @@ def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> I
     for stream in (*entity.aids, *entity.streams):
         yield PAGE_LOG, f"{stream.name}:"
         yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
-        yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent"))
+        yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent", "lost", "settled"))
         if chosen[stream.name].delta:
             continue
         yield CHECKPOINTS, f"{stream.name}:"
@@ -118,7 +133,7 @@ def read(context: RunContext, job: Job) -> Follow:
 
     def kept(some: Page) -> None:
         named = prefix_ids(some, prefix, int(job.args["n"])) if prefix else some
-        if net == delta.IDS:  # sending may have staged one of them before
+        if net in (delta.IDS, delta.OLD):  # sending may have staged one of them before
             moved.note_anew(context, stream, [row.source_id for row in named.rows], int(job.args["pass"]))
         keep_page(context, stream, named, int(job.args["pass"]))
 

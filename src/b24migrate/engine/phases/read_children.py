@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from zlib import crc32
 
@@ -68,7 +68,7 @@ def children(context: RunContext, job: Job) -> Follow:
         return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
     page = number_pages(set_twins_aside(context, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
-    partly = {one.parent.id for one in progress if one.floor}
+    partly = {one.parent.id: find_walked(one, page) for one in progress if one.floor}
     kept = tails.without_same(context, stream, page.rows, partly) if partly else page.rows
     keep_page(context, stream, replace(page, rows=kept), int(job.args["pass"]))
     context.store.write(
@@ -82,7 +82,8 @@ def children(context: RunContext, job: Job) -> Follow:
             checkpoint_row(f"{estimate_prefix(stream)}{parent}", job.args["pass"], estimate, got)
             for parent, (reported, got) in page.parents.items()
             if reported is None
-            and parent not in unreadable | partly
+            and parent not in unreadable
+            and parent not in partly
             and (estimate := expected_children(reading, parents[parent])) not in (None, got)
             and not context.options.test_limit
         ],
@@ -220,10 +221,23 @@ def full_walk_jobs(scope: str, args: Mapping[str, Json], parents: Sequence[str])
     ]
 
 
-def tail_jobs(context: RunContext, job: Job, ended: Mapping[str, SourceRecord], partly: Collection[str]) -> list[Job]:
-    """For parents of which a part of the children was read, and where that proves not to be enough."""
-    stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
-    whole = tails.close(context, stream, find_reading(context, job), ended, partly=partly, pass_no=pass_no)
+def find_walked(one: Progress, page: Page) -> tails.Walked:
+    """Nothing where the walk began in an earlier request, or has not ended."""
+    _, got = page.parents.get(one.parent.id, (None, 0))
+    if one.got or not got:
+        return tails.Walked()
+    whose = f"{one.parent.id}:"
+    ids = sorted(tails.number_of(row.source_id) for row in page.rows if row.source_id.startswith(whose))
+    return tails.Walked(ids[-got], frozenset(ids))
+
+
+def tail_jobs(
+    context: RunContext, job: Job, ended: Mapping[str, SourceRecord], partly: Mapping[str, tails.Walked]
+) -> list[Job]:
+    """For parents of which a part of the children was read, and that tell no number to compare."""
+    stream, reading = context.streams[job.args["stream"]], find_reading(context, job)
+    which, pass_no = int(job.args.get("which", 0)), int(job.args["pass"])
+    whole = tails.close(context, stream, reading, ended, partly=partly, which=which, pass_no=pass_no)
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
     return full_walk_jobs(job.scope, args, whole)
 

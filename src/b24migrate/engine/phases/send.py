@@ -319,8 +319,8 @@ class Sender:
         self._retries = self._retries or any(one.status is Status.ERROR_RETRY for one in settled)
         for one in settled:
             if one.status is not Status.IMPORT_OK:
-                told = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
-                self._context.tell(RecordFailed(self._entity.name, self._stream.name, *told))
+                details = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
+                self._context.tell(RecordFailed(self._entity.name, self._stream.name, *details))
 
     def _report(self, settled: Sequence[Settled], latency_ms: float) -> None:
         count = [one.status for one in settled].count

@@ -3,26 +3,30 @@
 When the children of a parent were read, what it told of them then is kept (register States): its newest child, their
 number, and the pass that last read all of them. A delta pass asks the parents that tell something else now, and those
 whose newest child is so young that it may be edited. As many new children must have been read as the number grew:
-otherwise some were deleted, and all of the parent's are read.
+otherwise some were deleted, and `missing_children` looks for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from string import ascii_letters
 from typing import NamedTuple
 
 import msgspec
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.delta import KEYS_AT_ONCE, NOW
+from b24migrate.engine.phases.delta import KEYS_AT_ONCE, NOW, complete_pass
 from b24migrate.engine.phases.payload import decode_payloads, payload_hash
 from b24migrate.model.records import Json, Record, Row, Span, Status, has_new_extras, order_key
 from b24migrate.model.streams import PerParent, SourceRecord, Stream, Tail
-from b24migrate.ports import PASSES, STATES, RegisterRow
+from b24migrate.ports import CHANGES, PASSES, STATES, RegisterRow
 
 DAY_S = 86_400
 FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
+LOST = "lost"  # of CHANGES: parents that may have lost children, with what the walk has found out about them
+SETTLED = "settled"  # of CHANGES: what a parent told, to be kept as soon as its lost children are marked
+ABOVE_ALL = 2**53  # above every id
 
 
 class Told(NamedTuple):
@@ -80,12 +84,13 @@ def begin_of_window(context: RunContext, stream: Stream, tail: Tail) -> int:
 def partial_cursors(
     context: RunContext, stream: Stream, reading: PerParent, parents: Sequence[str]
 ) -> dict[str, list[Json]]:
-    """Of the parents whose children need not all be read: where the walk begins, and where it may end (`Progress`)."""
+    """Of the parents whose children need not all be read: where the walk begins, and where it may end (`Progress`). A
+    pass that read all of them and was cut off may not have marked those that are deleted."""
     if reading.tail is None:
         return {}
     since = begin_of_window(context, stream, reading.tail)
-    known = read_states(context, stream, parents)
-    return {key: [0, 0, -1, 0, one.last, since] for key, one in known.items() if one.last}
+    known, complete = read_states(context, stream, parents), complete_pass(context, stream)
+    return {key: [0, 0, -1, 0, one.last, since] for key, one in known.items() if one.last and one.whole <= complete}
 
 
 # ---------------------------------------------------------------- what a walk brought
@@ -112,17 +117,25 @@ def is_other_row(stream: Stream, row: Row, staged: Record) -> bool:
 # ---------------------------------------------------------------- the end of a walk
 
 
+class Walked(NamedTuple):
+    """What a walk showed: all ids from the newest down to the lowest."""
+
+    lowest: int = ABOVE_ALL
+    shown: frozenset[int] = frozenset()
+
+
 def close(
     context: RunContext,
     stream: Stream,
     reading: PerParent,
     ended: Mapping[str, SourceRecord],
     *,
-    partly: Collection[str],
+    partly: Mapping[str, Walked],
+    which: int,
     pass_no: int,
 ) -> list[str]:
-    """Notes what the parents told whose children are read. Returns those of which all children have to be read: of the
-    ones that were read `partly`, those whose number does not agree."""
+    """Notes what the parents told whose children are read; of those that were read `partly`, also which may have lost
+    children. Returns those of which all children have to be read, because they tell no number."""
     tail = reading.tail
     if tail is None or context.options.test_limit:
         return []
@@ -131,9 +144,20 @@ def close(
     doubtful = [
         key for key, before in known.items() if not agrees(context, stream, f"{key}:{reading.mark}", (before, now[key]))
     ]
+    uncounted = [one for one in doubtful if known[one].number is None or now[one].number is None]
+    lost = [
+        RegisterRow(
+            f"{LOST}:{stream.name}:{which}:{one}",
+            {"Fields": [partly[one].lowest, *find_unshown(context, stream, f"{one}:{reading.mark}", partly[one])]},
+        )
+        for one in doubtful
+        if one not in uncounted
+    ]
+    if lost:
+        context.store.write(CHANGES, lost)
     moved = {key: one for key, one in now.items() if key not in doubtful and one != known.get(key)}
     write_states(context, stream, moved)
-    return doubtful
+    return uncounted
 
 
 def agrees(context: RunContext, stream: Stream, prefix: str, told: tuple[Told, Told]) -> bool:
@@ -144,12 +168,31 @@ def agrees(context: RunContext, stream: Stream, prefix: str, told: tuple[Told, T
     if before.number is None or now.number is None or now.last < before.last:
         return False
     span = Span(*(order_key(f"{prefix}{one.last}") for one in told))
-    return now.number - before.number == count_known(context, stream, span)
+    return now.number - before.number == len(known_ids(context, stream, span))
 
 
-def count_known(context: RunContext, stream: Stream, span: Span) -> int:
-    """How many children of a span are staged and not deleted."""
-    return sum(1 for _ in _keys(context, stream, span)) - sum(1 for _ in _deleted(context, stream, span))
+def find_unshown(context: RunContext, stream: Stream, prefix: str, walked: Walked) -> list[int]:
+    """Of the known ones in the part that was walked through."""
+    span = Span(order_key(f"{prefix}{walked.lowest - 1}"), order_key(f"{prefix}{ABOVE_ALL}"))
+    return [one for one in known_ids(context, stream, span) if one not in walked.shown]
+
+
+def known_ids(context: RunContext, stream: Stream, span: Span) -> list[int]:
+    """Of the children of a span that are staged and not deleted, in order. They have a mark before the number, or
+    none."""
+    deleted = set(_deleted(context, stream, span))
+    return [number_of(one) for one in _keys(context, stream, span) if one not in deleted]
+
+
+def number_of(row_key: str) -> int:
+    return int(row_key.rpartition(":")[2].lstrip(ascii_letters))
+
+
+def settle(context: RunContext, stream: Stream) -> None:
+    """When the lost children are marked."""
+    prefix = f"{SETTLED}:{stream.name}:"
+    rows = context.store.rows(CHANGES, prefix)
+    write_states(context, stream, {row.key.removeprefix(prefix): Told(*row.values["Fields"]) for row in rows})
 
 
 def _keys(context: RunContext, stream: Stream, span: Span) -> Iterator[str]:
