@@ -14,9 +14,11 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.payload import payload_hash
 from b24migrate.engine.phases.pull_through import pull_records
 from b24migrate.engine.phases.send import Sender
-from b24migrate.engine.phases.stage import split_staged_before
+from b24migrate.engine.phases.stage import find_files, split_staged_before
 from b24migrate.entities import catalog
+from b24migrate.insight.status.facts import FactReader
 from b24migrate.model.records import Record, SetAside
+from b24migrate.model.streams import SourceRecord
 
 Json = Any
 STREAMS = catalog().streams
@@ -54,16 +56,22 @@ def test_a_record_that_was_staged_before_there_was_a_rule_stays_staged(talk: Wor
         groups = app.context.streams["groups"]
         key = next(iter(talk.records("Groups")))
         known, new = (SetAside("", one, "excluded", "by a rule") for one in (key, "999"))
+        refused = SetAside("", key, "impossible", "of another kind")
         other = SetAside("chats", key, "excluded", "of another stream")
-        aside, rows = split_staged_before(app.context, groups, [known, new, other])
+        aside, rows = split_staged_before(app.context, groups, [known, new, refused, other])
         payload = app.context.store.get(groups.table, [key])[key].payload
-    assert [(one.stream, one.source_id) for one in aside] == [("groups", "999"), ("chats", key)]
+    assert aside == [new._replace(stream="groups"), refused._replace(stream="groups"), other]
     assert [(row.source_id, row.payload) for row in rows] == [(key, payload)]
 
 
-def test_files_belong_to_no_pass(talk: World) -> None:
-    """Several streams name them: that one did not is no sign of a deletion."""
-    assert {row["Pass"] for row in talk.table("Files", "Pass")} == {0}
+def test_a_file_counts_as_fetched_only_when_it_is_here(talk: World) -> None:
+    with talk.app() as app:
+        users, reader = app.context.streams["users"], FactReader(app.context)
+        before = reader.read()
+        found = SourceRecord("1", {"PERSONAL_PHOTO": PHOTO.format("new")}, {})
+        find_files(app.context, users, [found])
+        now = reader.read()
+    assert (sum(now.files.values()), now.fetched) == (sum(before.files.values()) + 1, before.fetched)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -72,7 +80,7 @@ def test_a_record_that_cannot_be_fetched_says_why(talk: World, count: int) -> No
         groups, asked = app.context.streams["groups"], {str(9000 + one) for one in range(count)}
         talk.strike_cloud({"method": "*", "kind": "error", "code": "ERROR_CORE"})
         found, failed = pull_records(app.context, groups, asked)
-        assert (found, failed.keys()) == ([], asked)
+        assert (found, set(failed)) == ([], asked)
         talk.strike_cloud()
         assert pull_records(app.context, groups, asked) == ([], {})
 
@@ -92,14 +100,9 @@ def test_a_record_whose_call_failed_twice_goes_alone(talk: World) -> None:
         found = list(app.context.store.get(STREAMS["users"].table, list(talk.records("Users"))[:5]).values())
         keys = [one.row_key for one in found]
         assert calls(app.context, found) == [keys]
-        once = [replace_attempts(one, 1) if place == 2 else one for place, one in enumerate(found)]
-        assert calls(app.context, once) == [keys]
-        twice = [replace_attempts(one, 2) if place == 2 else one for place, one in enumerate(found)]
-        assert calls(app.context, twice) == [keys[:2], keys[2:3], keys[3:]]
-
-
-def replace_attempts(record: Record, attempts: int) -> Record:
-    return record._replace(attempts=attempts)
+        for attempts, wanted in ((1, [keys]), (2, [keys[:2], keys[2:3], keys[3:]])):
+            failed = [one._replace(attempts=attempts) if place == 2 else one for place, one in enumerate(found)]
+            assert calls(app.context, failed) == wanted
 
 
 def test_when_time_is_up_the_sender_says_where_it_left_off(small: World) -> None:
@@ -107,8 +110,8 @@ def test_when_time_is_up_the_sender_says_where_it_left_off(small: World) -> None
     with small.app() as app:
         context = app.context.with_options(longest_job_s=0.0)
         users = context.streams["users"]
-        records = list(context.store.get(users.table, list(small.records("Users"))[:3]).values())
-        context = context.with_options(batch={**context.options.batch, "users": 1})
+        found = context.store.get(users.table, list(small.records("Users"))[:3]).values()
+        records = [one._replace(attempts=2) for one in found]  # each goes alone
         context.start_job()
         hurried = Sender(context, users, "users-set", may_leave_off=True)
         assert hurried.send(records)

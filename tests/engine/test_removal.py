@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.engine.world import World
 from b24migrate.engine.phases import deletions, removal, stale_links
 from b24migrate.engine.phases.conflicts import count_open, count_waiting
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.deletions import Family, is_parent_shown
+from b24migrate.engine.phases.deletions import Family, Slice, is_parent_shown
 from b24migrate.entities import catalog
 from b24migrate.model.records import Status
 from b24migrate.model.streams import SourceRecord, Stream
@@ -102,12 +103,12 @@ def test_a_child_is_asked_about_only_where_its_parent_is_shown(talk: World) -> N
         assert is_parent_shown(app.context, groups, Family(parent, None))  # it has none
 
 
-def test_without_candidates_nothing_is_asked(talk: World) -> None:
+def test_where_nobody_can_be_asked_nothing_is_believed(talk: World) -> None:
     with talk.app() as app:
         groups = app.context.streams["groups"]
-        neighbours = list(app.context.store.get(groups.table, list(talk.records("Groups"))).values())
-        talk.cloud.portal.stats.reset()
-        deletions.ask(app.context, groups, [], neighbours)
-        assert not talk.cloud.portal.stats.methods
-        deletions.ask(app.context, groups, neighbours[:1], neighbours[1:])
-        assert talk.cloud.portal.stats.methods
+        first, *others = app.context.store.get(groups.table, list(talk.records("Groups"))).values()
+        deleted = first._replace(row_key="999")
+        deletions.ask(app.context, replace(groups, fetch=None), [Slice([deleted], others)])
+        assert deletions.count_absent(app.context, groups) == 0
+        deletions.ask(app.context, groups, [Slice([deleted], others)])
+        assert deletions.count_absent(app.context, groups) == 1

@@ -182,7 +182,7 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
 
 def test_what_is_gone_on_the_box_is_forgotten_there_too(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A box that keeps keys of its own is told to delete what it does not have any more; what it has stays."""
-    gone, there = list(talk.records("Groups"))[:2]
+    gone, there = list(talk.records("GroupMembers"))[:2]
     deleted: list[tuple[list[str], bool]] = []
     delete = ImportTarget.delete
 
@@ -191,14 +191,14 @@ def test_what_is_gone_on_the_box_is_forgotten_there_too(talk: World, monkeypatch
         return delete(self, entity, stream, keys, dry_run=dry_run)
 
     with talk.app() as app:
-        groups = app.context.streams["groups"]
-        app.context.target.delete(app.context.owner["groups"].wire, "groups", [groups.key_of(gone)], dry_run=False)
+        members, wire = app.context.streams["group_members"], app.context.owner["group_members"].wire
+        app.context.target.delete(wire, members.name, [members.key_of(gone)], dry_run=False)
         monkeypatch.setattr(ImportTarget, "delete", watch)
-        settle(app.context, undo_lock.Stretch("groups", Span()))
-    asked = sorted(groups.key_of(key) for key in talk.records("Groups"))
-    assert deleted == [(asked, True), ([groups.key_of(gone)], False)]
-    known = {key for (key,) in talk.sql("SELECT SourceId FROM IdMap WHERE Stream = 'groups'")}
-    assert (gone in known, there in known) == (False, True)
+        settle(app.context, undo_lock.Stretch(members.name, Span()))
+    asked = sorted(members.key_of(key) for key in talk.records("GroupMembers"))
+    assert deleted == [(asked, True), ([members.key_of(gone)], False)]
+    known = {key for (key,) in talk.sql("SELECT RowKey FROM IdMap")}
+    assert (f"group_members:{gone}" in known, f"group_members:{there}" in known) == (False, True)
 
 
 def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:

@@ -283,7 +283,7 @@ def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path, backwards:
         entities = tuple(reversed(app.context.entities)) if backwards else app.context.entities
         app = app.with_context(replace(app.context, entities=entities))  # noqa: PLW2901 (the same, looked at otherwise)
         run = app.runner.begin(app.chosen())
-        assert not (run.plan.delta or run.plan.deep)
+        assert (run.plan.delta, run.plan.deep) == (False, False)
         conducting, context = app.runner.conductor(run), app.runner.join(run)
         watching = app.runner.conductor(run)
         done: Counter[str] = Counter()
