@@ -328,6 +328,17 @@ def test_late_writers_are_listed_and_the_target_wins(quiet: World) -> None:
     assert [who.user for who in view_of(quiet).late_writers] == ["5"]
 
 
+def test_a_source_that_does_not_get_quiet_proves_nothing(firm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody can be named."""
+    assert [step(firm).exit_code for step in (rehearse, freeze)] == [0, 0]
+    firm.change("crm_deals", id=deal(firm), fields={"title": "Late"})
+    monkeypatch.setattr(Cutover, "_name_writers", lambda _, result: result)
+    with opened(firm) as (cutover, _):
+        ended = cutover.finish(most=1)
+    assert (ended.exit_code, "certificate" in state(firm).steps) == (5, False)
+    assert not (firm.folder / "certificate.jsonl").exists()
+
+
 # ---------------------------------------------------------------- certificate and forecast
 
 
