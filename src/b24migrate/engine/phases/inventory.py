@@ -168,6 +168,8 @@ def count_now(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     total, left = 0, list[Listing]()
     for part in find_parts(context, stream):
         last = highest.get(part.prefix, 0)
+        if not last:  # nothing was known
+            continue
         counted = context.store.read(CHECKPOINTS, counted_key(stream, part))
         if counted is not None and counted.values["Pass"] == pass_no and counted.values["Retrieved"] == last:
             total += int(counted.values["Reported"])

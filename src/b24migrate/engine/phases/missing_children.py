@@ -101,17 +101,18 @@ def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, which: i
 
 def seek(context: RunContext, job: Job) -> Follow:
     stream, reading = context.streams[job.args["stream"]], find_reading(context, job)
-    losses = list(find_losses(context, stream, reading, job.args["parents"]))
+    losses, most = list(find_losses(context, stream, reading, job.args["parents"])), 1
     while waiting := [one for one in losses if one.verdict is None]:
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "parents": [one.progress for one in losses]})]
         pages = choose_pages(context, stream, reading, job)
         try:
-            list_ids(context, reading, pages, waiting)
+            list_ids(context, reading, pages, waiting, most)
         except Permanent:
             if pages.method == reading.method:
                 raise
             refute_wide(context, stream, job)
+        most *= 2
     return settle(context, job, stream, losses)
 
 
@@ -151,13 +152,13 @@ def refute_wide(context: RunContext, stream: Stream, job: Job) -> None:
     hints.refute(context, stream, int(job.args.get("which", 0)), WIDE, int(job.args["pass"]))
 
 
-def list_ids(context: RunContext, reading: PerParent, pages: IdPages, waiting: Sequence[Loss]) -> None:
-    """One request for each webhook: the next ids of many parents, or more of a few."""
+def list_ids(context: RunContext, reading: PerParent, pages: IdPages, waiting: Sequence[Loss], most: int) -> None:
+    """One request for each webhook: the next page of many parents, or up to so many of a few."""
     by_webhook: dict[int, list[Loss]] = {}
     for one in waiting:
         by_webhook.setdefault(reading.via(one.parent, context.source.owners), []).append(one)
     for via, some in by_webhook.items():
-        each = max(1, COMMANDS // len(some))
+        each = max(1, min(most, COMMANDS // len(some)))
         asked = [(one, below) for one in some[:COMMANDS] for below in one.next_pages(pages.size, each)]
         commands = [Command(pages.method, pages.params(one.parent, below)) for one, below in asked]
         for (one, below), answer in zip(asked, context.source.batch(commands, via=via), strict=True):
