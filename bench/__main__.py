@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    box_import,
     deals,
     delta_passes,
     files,
@@ -19,29 +20,27 @@ from bench import (
     freeze,
     full_pass,
     growth,
-    importing,
     messenger,
     several,
     side_by_side,
     under_limits,
-    watching,
+    viewers,
 )
 from bench.figures import Figure, Section, table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-EXPLAINED = Path(__file__).with_name("HOW.md")
 SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("a", "users-get under the limits", under_limits.used),
     ("b", "side by side under the limits", under_limits.side_by_side),
     ("b", "side by side without limits", side_by_side.measured),
     ("c", "chats-get under the limits", messenger.measured),
-    ("c", "groups-set and chats-set", importing.measured),
+    ("c", "groups-set and chats-set", box_import.measured),
     ("d", "a million messages", growth.measured),
     ("f", "crm-deals-get under the limits", deals.measured),
     ("g", "files", files.measured),
     ("h", "four processes under the limits", several.measured),
     ("i", "forecasts from a sample", forecast.measured),
-    ("j", "looking on", watching.measured),
+    ("j", "looking on", viewers.measured),
     ("k", "requests of a full pass", full_pass.measured),
     ("k", "requests of delta passes", delta_passes.measured),
     ("k", "forecast of a freeze", freeze.measured),
@@ -78,7 +77,7 @@ def page(lines: list[str], took_s: float) -> str:
     today = datetime.now(UTC).date().isoformat()
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     head = f"# Speed\n\n{today}, {machine}; all in one run of {took_s:.0f} s: `make bench`.\n"
-    return "\n".join([head, *lines, "", EXPLAINED.read_text("utf-8")])
+    return "\n".join([head, *lines, "", "How each figure is measured: [HOW.md](HOW.md).", ""])
 
 
 if __name__ == "__main__":

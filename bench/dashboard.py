@@ -28,8 +28,8 @@ class Dashboard:
 
     def cpu_s(self) -> float:
         """Of all its threads, since it began."""
-        told = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) / _TICKS
+        columns = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(columns[11]) + int(columns[12])) / _TICKS
 
 
 @contextmanager
@@ -52,9 +52,9 @@ def dashboard(config: Path) -> Iterator[Dashboard]:
 class Viewer:
     """What the page does every two seconds: the front, and what the chart has grown by."""
 
-    def __init__(self, seen: Dashboard) -> None:
-        self._connection = HTTPConnection(seen.host, timeout=30)
-        self._known = {"Authorization": f"Bearer {seen.token}"}
+    def __init__(self, server: Dashboard) -> None:
+        self._connection = HTTPConnection(server.host, timeout=30)
+        self._known = {"Authorization": f"Bearer {server.token}"}
         self._since = ""
 
     def refresh(self) -> float:
@@ -79,13 +79,13 @@ class Viewer:
 
 
 @contextmanager
-def watched(seen: Dashboard, viewers: int) -> Iterator[Sequence[float]]:
+def watched(server: Dashboard, viewers: int) -> Iterator[Sequence[float]]:
     """By so many, who do not look in the same moment. Gives the seconds of each refresh."""
     over = threading.Event()
     took_s: list[float] = []
 
     def watch(late_s: float) -> None:
-        viewer = Viewer(seen)
+        viewer = Viewer(server)
         over.wait(late_s)
         while not over.is_set():
             took_s.append(viewer.refresh())

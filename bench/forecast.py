@@ -67,26 +67,30 @@ def measured(quick: bool, only: str = "") -> Iterator[Figure]:
 def _compare(case: Case) -> list[Figure]:
     speed, box_s, company = case.speed, case.box_s, case.company
     with box(speed=speed, latency=box_s) as target, portal(speed=speed, billing=case.billing, **company) as source:
-        said = forecast(source, target, speed=speed, share=SHARE)
-    figures = [_figure(case.what, said, "get", "reading of all"), _figure(case.what, said, "run", "the whole run")]
-    return figures if company is not TALK else [*figures, _enterprise(company, said, speed=speed, box_s=box_s)]
+        forecasts = forecast(source, target, speed=speed, share=SHARE)
+    figures = [
+        _figure(case.what, forecasts, "get", "reading of all"),
+        _figure(case.what, forecasts, "run", "the whole run"),
+    ]
+    return figures if company is not TALK else [*figures, _enterprise(company, forecasts, speed=speed, box_s=box_s)]
 
 
-def _figure(what: str, said: dict[str, Any], phase: str, name: str) -> Figure:
-    one = said["of_all"][phase]
+def _figure(what: str, forecasts: dict[str, Any], phase: str, name: str) -> Figure:
+    one = forecasts["of_all"][phase]
     shown = f"{one['error']:+.1%}: forecast {one['foretold_s']:,.0f} s, took {one['took_s']:,.0f} s"
     if phase == "run":
-        shown += f"; range {said['low_s']:,.0f} to {said['high_s']:,.0f} s, {said['limited_by']} ({said['method']})"
-        shown += f", {said['requests']} requests for the forecast"
+        shown += f"; range {forecasts['low_s']:,.0f} to {forecasts['high_s']:,.0f} s"
+        shown += f", {forecasts['limited_by']} ({forecasts['method']})"
+        shown += f", {forecasts['requests']} requests for the forecast"
     return at_most("i", f"forecast of {name}: {what}", abs(one["error"]), BAR, shown)
 
 
-def _enterprise(company: dict[str, object], said: dict[str, Any], *, speed: float, box_s: float) -> Figure:
+def _enterprise(company: dict[str, object], forecasts: dict[str, Any], *, speed: float, box_s: float) -> Figure:
     """What the same company takes with the limits of Enterprise, beside the what-if of the forecast without them."""
     limits = {"requests_per_second": 5, "bucket": 250}
     with box(speed=speed, latency=box_s) as target, portal(speed=speed, **limits, **company) as source:
         took_s = forecast(source, target, speed=speed, share=0, per_second=5, bucket=250)["took_s"]
-    told_s = said["what_ifs"]["enterprise"]
+    told_s = forecasts["what_ifs"]["enterprise"]
     error = told_s / took_s - 1
     shown = f"{error:+.1%}: forecast {told_s:,.0f} s, took {took_s:,.0f} s"
     return at_most("i", "what if Enterprise: files and talk", abs(error), BAR, shown)

@@ -20,10 +20,10 @@ def measured(_quick: bool) -> Iterator[Figure]:
     company = Company().part(SCALE)
     limits = {"limits": "on", "bucket": BUCKET, "speed": SPEED}
     with box(speed=SPEED) as target, source_of(company, genuine=True, **limits) as source:
-        said = freeze(source, target, speed=SPEED, share=SHARE, bucket=BUCKET)
-    error = said["forecast_s"] / said["took_s"] - 1
-    rehearsed = " and ".join(f"{one:,.0f} s" for one in said["rehearsed_s"])
+        times = freeze(source, target, speed=SPEED, share=SHARE, bucket=BUCKET)
+    error = times["forecast_s"] / times["took_s"] - 1
+    rehearsed = " and ".join(f"{one:,.0f} s" for one in times["rehearsed_s"])
     shown = (
-        f"{error:+.1%}: forecast {said['forecast_s']:,.0f} s, took {said['took_s']:,.0f} s; rehearsed in {rehearsed}"
+        f"{error:+.1%}: forecast {times['forecast_s']:,.0f} s, took {times['took_s']:,.0f} s; rehearsed in {rehearsed}"
     )
     yield at_most("k", "forecast of a freeze", abs(error), BAR, shown)

@@ -99,9 +99,9 @@ STEPS = (
 def measured(_quick: bool) -> Iterator[Figure]:
     part_of_it = Company().part(SCALE)
     total = 0.0
-    for name, requests, before, told in extrapolate(read(part_of_it), part_of_it):
+    for name, requests, before, expected in extrapolate(read(part_of_it), part_of_it):
         total += requests
-        yield Figure("k", f"full pass: {name}", f"{requests:,.0f} ({before:,} before){told}")
+        yield Figure("k", f"full pass: {name}", f"{requests:,.0f} ({before:,} before){expected}")
     before = sum(part.before for part in PARTS) + OTHERS_BEFORE
     shown = f"{total:,.0f} requests, {total / 120:.0f} min at two a second ({before:,} before)"
     yield at_most("k", "full pass of 500 people", total, BAR, shown)

@@ -36,8 +36,8 @@ def fewest(source: Portal) -> int:
     besides, unless it is private), then for its messages: pages of fifty, down to one that is not full. At ten
     milliseconds a command their execution time is far from used up."""
     chats = source.dump("chats", visible_to=1)
-    said = [chat["fields"] for chat in chats]
-    details = sum(1 if one["message_type"] == "P" else 2 for one in said)
+    fields = [chat["fields"] for chat in chats]
+    details = sum(1 if one["message_type"] == "P" else 2 for one in fields)
     # a chat that belongs to a task travels with the task
-    pages = sum(one["message_count"] // bounds.PAGE + 1 for one in said if one["message_type"] != "X")
+    pages = sum(one["message_count"] // bounds.PAGE + 1 for one in fields if one["message_type"] != "X")
     return sum(bounds.full(commands) for commands in (-(-len(chats) // RECENT), details, pages))

@@ -98,9 +98,9 @@ def row_key(share: Share, number: int) -> str:
 
 
 def staged(stream: Stream, key: str) -> Staged:
-    said = {"id": key, "entity": "chats", "stream": "chat_messages", "name": f"{stream.name} {key}", "text": ""}
-    said["text"] = "x" * (PAYLOAD_BYTES - len(json.dumps(said)))
-    return Staged(key, json.dumps(said).encode(), f"{hash(key):064x}"[-64:])
+    fields = {"id": key, "entity": "chats", "stream": "chat_messages", "name": f"{stream.name} {key}", "text": ""}
+    fields["text"] = "x" * (PAYLOAD_BYTES - len(json.dumps(fields)))
+    return Staged(key, json.dumps(fields).encode(), f"{hash(key):064x}"[-64:])
 
 
 def outcome(number: int, key: str) -> Settled:
@@ -121,9 +121,9 @@ def registers(records: int, scale: float, clock: Clock) -> dict[Register, Iterat
     def findings() -> Iterator[RegisterRow]:
         for number in range(round(FINDINGS_WANTED * scale)):
             share, fate = verified[number % len(verified)], fates[number % len(fates)]
-            told = {"Stream": share.stream, "Fate": fate, "SourceId": row_key(share, number), "Field": "TITLE"}
-            told |= {"Expected": f"expected {number}", "Actual": f"actual {number}", "Note": ""}
-            yield RegisterRow(f"{share.stream}:{told['SourceId']}:{fate}:TITLE:{number}", told)
+            columns = {"Stream": share.stream, "Fate": fate, "SourceId": row_key(share, number), "Field": "TITLE"}
+            columns |= {"Expected": f"expected {number}", "Actual": f"actual {number}", "Note": ""}
+            yield RegisterRow(f"{share.stream}:{columns['SourceId']}:{fate}:TITLE:{number}", columns)
 
     def compared() -> Iterator[RegisterRow]:
         for share in verified:
@@ -133,35 +133,35 @@ def registers(records: int, scale: float, clock: Clock) -> dict[Register, Iterat
 
     def pages() -> Iterator[RegisterRow]:
         for number in range(round(PAGES_WANTED * scale)):
-            told = {"PageSize": 50, "Retrieved": 50, "ApiParamsHash": "a" * 64, "DurationMs": 120.5}
-            told |= {"StartedAtUtc": now, "FinishedAtUtc": now}
-            yield RegisterRow(f"{MIX[number % len(MIX)].stream}:{number}", told)
+            columns = {"PageSize": 50, "Retrieved": 50, "ApiParamsHash": "a" * 64, "DurationMs": 120.5}
+            columns |= {"StartedAtUtc": now, "FinishedAtUtc": now}
+            yield RegisterRow(f"{MIX[number % len(MIX)].stream}:{number}", columns)
 
     def aside() -> Iterator[RegisterRow]:
         for number in range(round(ASIDE_WANTED * scale)):
             why = "excluded" if number % 2 else "impossible"
-            told = {"Why": why, "Reason": "a bot wrote it", "Name": f"Bot {number}"}
-            yield RegisterRow(f"{why}:chat_messages:{number}", told)
+            columns = {"Why": why, "Reason": "a bot wrote it", "Name": f"Bot {number}"}
+            yield RegisterRow(f"{why}:chat_messages:{number}", columns)
 
     def unresolved() -> Iterator[RegisterRow]:
         for number in range(round(ASIDE_WANTED * scale)):
-            told = {"Stream": "tasks", "SourceId": str(number), "Place": "DESCRIPTION", "What": "a link"}
-            yield RegisterRow(f"tasks:{number}:DESCRIPTION", told)
+            columns = {"Stream": "tasks", "SourceId": str(number), "Place": "DESCRIPTION", "What": "a link"}
+            yield RegisterRow(f"tasks:{number}:DESCRIPTION", columns)
 
     def checkpoints() -> Iterator[RegisterRow]:
         for share in MIX:
             count = round(records * share.of_all)
             yield RegisterRow(share.stream, {"Pass": 1, "Reported": count, "Retrieved": count})
             for parent in range(1, count // share.parents + 1) if share.parents else ():
-                told = {"Pass": 1, "Reported": share.parents, "Retrieved": share.parents}
-                yield RegisterRow(f"{share.stream}:{parent}", told)
+                columns = {"Pass": 1, "Reported": share.parents, "Retrieved": share.parents}
+                yield RegisterRow(f"{share.stream}:{parent}", columns)
 
     def inventories() -> Iterator[RegisterRow]:
         for share in MIX:
             count = round(records * share.of_all)
-            told = {"Stream": share.stream, "SnapshotUtc": now, "ReportedTotal": count, "RetrievedTotal": count}
-            told |= {"PageCount": 10, "SourceMethod": "list", "IsLatest": 1, "Limited": 0}
-            yield RegisterRow(f"{share.stream}:{now}", told)
+            columns = {"Stream": share.stream, "SnapshotUtc": now, "ReportedTotal": count, "RetrievedTotal": count}
+            columns |= {"PageCount": 10, "SourceMethod": "list", "IsLatest": 1, "Limited": 0}
+            yield RegisterRow(f"{share.stream}:{now}", columns)
 
     return {
         FINDINGS: findings(),

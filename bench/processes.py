@@ -36,8 +36,8 @@ class Portal:
     def _asked(self, page: str) -> dict[str, Any]:
         trust = ssl.create_default_context(cafile=self.ca) if self.ca else None
         with urllib.request.urlopen(self.control + page, context=trust) as answer:  # noqa: S310 (loopback)
-            said: dict[str, Any] = json.load(answer)
-        return said
+            reply: dict[str, Any] = json.load(answer)
+        return reply
 
 
 @contextmanager
@@ -50,8 +50,8 @@ def portal(**options: object) -> Iterator[Portal]:
             line = process.stdout.readline() if process.stdout else ""
             if not line:
                 raise RuntimeError(f"the portal did not start: {' '.join(arguments)}")
-            said = json.loads(line)
-            yield Portal(said["webhooks"][0]["url"], said["control"], said.get("ca", ""))
+            data = json.loads(line)
+            yield Portal(data["webhooks"][0]["url"], data["control"], data.get("ca", ""))
         finally:
             end(process)
 
@@ -70,9 +70,9 @@ def folder() -> Iterator[Path]:
 
 def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
     """Runs a client to its end and returns what it said."""
-    told = {"source": portal.webhook, **options}
+    settings = {"source": portal.webhook, **options}
     trust = {"SSL_CERT_FILE": portal.ca, "REQUESTS_CA_BUNDLE": portal.ca} if portal.ca else {}
-    command = [sys.executable, "-m", f"bench.clients.{name}", json.dumps(told)]
+    command = [sys.executable, "-m", f"bench.clients.{name}", json.dumps(settings)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, **trust}
     ) as process:
@@ -82,8 +82,8 @@ def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
             end(process)
     if process.returncode:
         raise RuntimeError(f"{name} ended with {process.returncode}: {complaint[-2000:]}")
-    said: dict[str, Any] = json.loads(out.splitlines()[-1])
-    return said
+    data: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return data
 
 
 def ours(source: Portal, target: Portal, *steps: tuple[str, str], **options: object) -> list[dict[str, Any]]:

@@ -30,22 +30,22 @@ def _compared(target: Portal, what: str, *, users: int, cost_s: float, speed: fl
                 done = crew(source, target, STEP, speed=speed, processes=processes, workers=1)
             else:
                 done = ours(source, target, STEP, speed=speed)[0]
-            seen = source.stats()
+            stats = source.stats()
         if done["records"]["users"] != users:
             raise RuntimeError(f"{done['records']['users']} of {users} records came")
         ideal_s = bounds.soonest(bounds.pages(users), cost_s, at=done["portal_at"], before=1)
-        return ideal_s / done["clock_s"], seen | {"pages": done.get("pages")}
+        return ideal_s / done["clock_s"], stats | {"pages": done.get("pages")}
 
     one, before = use(1)
-    all_of_them, seen = use(PROCESSES)
-    ratio, requests = all_of_them / one, seen["http_requests"]
-    refused, spent = seen["limit_rejections"]["query"], seen["limit_rejections"]["operating"]
+    all_of_them, stats = use(PROCESSES)
+    ratio, requests = all_of_them / one, stats["http_requests"]
+    refused, spent = stats["limit_rejections"]["query"], stats["limit_rejections"]["operating"]
     alone = before["limit_rejections"]["operating"]
     what = f"{PROCESSES} processes, bound by {what}"
-    shares = " + ".join(map(str, seen["pages"]))
+    shares = " + ".join(map(str, stats["pages"]))
     shown = f"{ratio:.3f} ×: {all_of_them:.3f} of what is possible, one process {one:.3f} (jobs: {shares})"
-    said = f"{refused} of {requests} requests ({spent} for lack of execution time, {alone} with one process)"
+    refusals = f"{refused} of {requests} requests ({spent} for lack of execution time, {alone} with one process)"
     return [
         at_least("h", what, ratio, BAR, shown),
-        at_most("h", f"{what}: refused", refused / requests, REFUSED_BAR, said),
+        at_most("h", f"{what}: refused", refused / requests, REFUSED_BAR, refusals),
     ]

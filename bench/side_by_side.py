@@ -20,7 +20,7 @@ def measured(quick: bool) -> list[Figure]:
         portal(users=users, limits="off", tls=True, **NOBODY_ELSE) as secure,
     ):
         runs: dict[str, list[dict[str, Any]]] = {}
-        for _ in range(rounds):  # by turns, so that whatever else the machine does hits everybody
+        for _ in range(rounds):  # alternately, so that other work of the machine slows all of them
             for name, run in _contestants(target, plain, secure).items():
                 runs.setdefault(name, []).append(run())
     speed = {name: median(users / one["cpu_s"] for one in many) for name, many in runs.items()}

@@ -91,8 +91,8 @@ def _spent() -> list[Figure]:
     for name, options in peers:
         with portal(users=users, cost="user.get=2", tls=name == "b24pysdk", **NOBODY_ELSE) as source:
             done = client(name, source, **options)
-        said = done.get("error") or f"ends without an error after {done['records']:,} of {users:,} records"
-        figures.append(Figure("b", f"{name} when user.get is out of execution time", said[:90]))
+        result = done.get("error") or f"ends without an error after {done['records']:,} of {users:,} records"
+        figures.append(Figure("b", f"{name} when user.get is out of execution time", result[:90]))
     return figures
 
 

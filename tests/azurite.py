@@ -100,8 +100,8 @@ def _options() -> list[str]:
 def _awaited(log: Path, pid: int) -> dict[str, int]:
     end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s and os.waitpid(pid, os.WNOHANG) == (0, 0):
-        said = log.read_text() if log.exists() else ""
-        found = re.findall(r"(\w+) service is successfully listening at http://[\d.]+:(\d+)\n", said)
+        text = log.read_text() if log.exists() else ""
+        found = re.findall(r"(\w+) service is successfully listening at http://[\d.]+:(\d+)\n", text)
         if len(found) == len(SERVICES):
             return {service: int(port) for service, port in found}
         time.sleep(0.05)

@@ -76,9 +76,9 @@ class PhpBox(Served):
             "B24_SECRET": SECRET,
         }
         command = [*GUARD, *PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
-        with (self._file.parent / "php.log").open("ab") as said:
+        with (self._file.parent / "php.log").open("ab") as log:
             self._process = subprocess.Popen(
-                command, env=environ, stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True
+                command, env=environ, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
         self._wait(self._answers)
 

@@ -21,10 +21,10 @@ from bench.clients.ours import configured
 def main(options: dict[str, Any]) -> None:
     config = configured(options)
     clock, meter = FastClock(options["speed"]), Meter()
-    told: dict[str, Any] = {}
+    forecasts: dict[str, Any] = {}
     with open_app(load(config), base=config.parent, clock=clock, meter=meter) as app:
         if options["share"]:
-            told = forecast(app, meter, options["share"])
+            forecasts = forecast(app, meter, options["share"])
     with open_app(load(config), base=config.parent, clock=clock) as app:
         began = clock.monotonic()
         ended = app.runner.run(app.chosen())
@@ -32,7 +32,7 @@ def main(options: dict[str, Any]) -> None:
         if ended.exit_code not in (0, 5):
             raise SystemExit(f"the run ended with {ended.exit_code}: {ended.message}")
         found = [one.to_json() for one in compare_forecast(app.context.store)]
-    say(**told, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
+    say(**forecasts, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
 
 
 def forecast(app: App, meter: Meter, share: float) -> dict[str, Any]:

@@ -44,14 +44,14 @@ def main(options: dict[str, Any]) -> None:
         made = Cutover(app.context, app.chosen(), "bench", lambda: sync(app), lambda: CertificateFile("", "", 0))
         checked(made.rehearse(lambda: None))
         work(clock, options, 0.5)
-        told = forecast_freeze(made.state, clock.now())
-        if told is None:
+        freeze = forecast_freeze(made.state, clock.now())
+        if freeze is None:
             raise SystemExit("no forecast after the rehearsal")
         checked(made.freeze())
         checked(made.finish())
         took_s = sum(made.state.step(name).took_s for name in (FREEZE, FINISH))
         rehearsed_s = [one.seconds for one in made.state.costs]
-    say(forecast_s=told.delta_s + told.quiet_s, took_s=took_s, changes=told.changes, rehearsed_s=rehearsed_s)
+    say(forecast_s=freeze.delta_s + freeze.quiet_s, took_s=took_s, changes=freeze.changes, rehearsed_s=rehearsed_s)
 
 
 def work(clock: LeapingClock, options: dict[str, Any], days: float) -> None:

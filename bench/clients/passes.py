@@ -47,16 +47,16 @@ def main(options: dict[str, Any]) -> None:
 
 def delta(app: App, control: str, share: float) -> dict[str, Any]:
     """Of all entities together, as `sync` does it."""
-    told: dict[str, Any] = {"streams": {}}
+    counts: dict[str, Any] = {"streams": {}}
     if share:
-        told = wish(control, "mutate", {"days": 1, "seed": SEED, "share": share, "without": WITHOUT})
+        counts = wish(control, "mutate", {"days": 1, "seed": SEED, "share": share, "without": WITHOUT})
     wish(control, "clock", {"advance": APART_S})
     before = asked(control, "stats")
     complete(app, PHASES, delta=True)
     after = asked(control, "stats")
     carried = Counter(after["carried"]) - Counter(before["carried"])
     commands = Counter(after["calls"]) - Counter(before["calls"])
-    changes = {name: {done: len(ids) for done, ids in lists.items()} for name, lists in told["streams"].items()}
+    changes = {name: {done: len(ids) for done, ids in lists.items()} for name, lists in counts["streams"].items()}
     return {"share": share, "carried": carried, "commands": commands, "changes": changes, "notes": notes(app)}
 
 
@@ -64,8 +64,8 @@ def notes(app: App) -> list[str]:
     """Why streams were read whole."""
     from b24migrate.insight import status
 
-    seen = status.snapshot(app.context).entities.values()
-    return [str(note) for one in seen for note in one.notes if "read whole" in str(note)]
+    entities = status.snapshot(app.context).entities.values()
+    return [str(note) for one in entities for note in one.notes if "read whole" in str(note)]
 
 
 def complete(app: App, phases: Sequence[str], entities: tuple[str, ...] = (), *, delta: bool = False) -> None:

@@ -191,12 +191,12 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
     from b24migrate.targets.rest.box import SourceFacts
     from b24migrate.targets.rest.target import RestTarget
 
-    seen = SourceFacts(
+    facts = SourceFacts(
         lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
     application = application_of(settings, store, portal)
     writers = rest_writers(known)
-    return RestTarget(portal, store, writers, seen, application, close_dates=settings.target.close_dates)
+    return RestTarget(portal, store, writers, facts, application, close_dates=settings.target.close_dates)
 
 
 def application_of(settings: Settings, store: Store, portal: Portal) -> Application | None:

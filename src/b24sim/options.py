@@ -74,7 +74,11 @@ def parser() -> argparse.ArgumentParser:
     _where(root.add_argument_group("where"))
     _company(root.add_argument_group("company"))
     _limits(root.add_argument_group("limits and time"))
-    _access(root.add_argument_group("access and misfortune"))
+    access = root.add_argument_group("access and misfortune")
+    _access(access)
+    _lists(access)
+    _box(access)
+    _methods(access)
     _habits(root.add_argument_group("differences between portals"))
     return root
 
@@ -185,6 +189,10 @@ def _access(group: argparse._ArgumentGroup) -> None:
         metavar="ID=NAMES",
         help="what that owner's webhook may use instead; repeatable",
     )
+
+
+def _lists(group: argparse._ArgumentGroup) -> None:
+    """How lists of the feed and of chats are paged, ordered and named."""
     group.add_argument(
         "--listing-chats", action="store_true", help="im.chat.get lists chats, and im.chat.message.list exists"
     )
@@ -237,6 +245,10 @@ def _access(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="administrators cannot read chats of tasks they have no part in",
     )
+
+
+def _box(group: argparse._ArgumentGroup) -> None:
+    """What a box has, and how its own methods write."""
     group.add_argument(
         "--application",
         action="store_true",
@@ -258,6 +270,10 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-task-dates", action="store_true", help="a box makes every task now, whatever dates are sent"
     )
+
+
+def _methods(group: argparse._ArgumentGroup) -> None:
+    """Which methods there are, and which calls fail."""
     group.add_argument(
         "--old-task-lists",
         action="store_true",

@@ -67,6 +67,13 @@ class Answer:
     cost_s: float
 
 
+def _match_import() -> re.Pattern[str]:
+    entities = "|".join(ENTITIES)
+    return re.compile(
+        rf"import\.(info|fidelity|selftest|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
+    )
+
+
 class Portal:
     """Cloud or box. Everything a test may want to reach is an attribute."""
 
@@ -142,22 +149,24 @@ class Portal:
         self._chance = random.Random(self.company.plan.seed)
         self._imported = False
         self.native = Ledger()
+        self.imports = self._make_imports(import_limits)
+        self.methods = self._make_methods(listing_chats, without)
+        self._import_name = _match_import()
+        self._secrets = {user: secret or self._secret(user) for user in webhooks}
+
+    def _make_imports(self, limits: Limits | None) -> Imports:
         if self.is_box and self.company.plan.box:
             furnish(self.company)
-        self.imports = Imports(
+        return Imports(
             now=lambda: utc(self.clock),
             timezone=self.company.plan.timezone,
-            limits=import_limits,
+            limits=limits,
             **furniture(self.company),
         )
+
+    def _make_methods(self, listing_chats: bool, without: Iterable[str]) -> Registry:
         writing = native_methods() if self.is_box else []
-        known = all_methods(listing_chats=listing_chats, without=without, more=writing)
-        self.methods = Registry(known, self._import_method)
-        entities = "|".join(ENTITIES)
-        self._import_name = re.compile(
-            rf"import\.(info|fidelity|selftest|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
-        )
-        self._secrets = {user: secret or self._secret(user) for user in webhooks}
+        return Registry(all_methods(listing_chats=listing_chats, without=without, more=writing), self._import_method)
 
     @property
     def webhooks(self) -> dict[int, str]:

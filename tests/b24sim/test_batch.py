@@ -99,8 +99,8 @@ def test_batch_pays_for_its_commands() -> None:
         reply = call(running, "batch", {"cmd": {**dict.fromkeys("ab", "user.get?ID=1"), "c": "server.time"}})
         # It is looked at before the request: what crosses the limit is answered to the end.
         assert set(reply.json["result"]["result"]) == {"a", "b", "c"}
-        told = reply.json["result"]["result_time"]
-        assert [told[key]["operating"] for key in "abc"] == [6, 12, 13]
+        data = reply.json["result"]["result_time"]
+        assert [data[key]["operating"] for key in "abc"] == [6, 12, 13]
         assert (reply.json["time"]["operating"], reply.json["time"]["duration"]) == (13, 13)
         refused = call(running, "batch", {"cmd": {"c": "server.time"}})
         assert (refused.status, refused.json["error"]) == (429, "OPERATION_TIME_LIMIT")

@@ -61,8 +61,8 @@ def test_the_recent_list_holds_every_kind_but_comments(cloud: Running) -> None:
 
 def test_comments_under_a_post_are_a_chat_of_their_own(cloud: Running) -> None:
     thread = next(chat for chat in cloud.portal.company.chats.values() if chat.kind == "T")
-    told = result(cloud, "im.dialog.get", {"DIALOG_ID": thread.dialog_id})
-    assert (told["type"], told["parent_chat_id"], told["parent_message_id"]) == ("comment", *thread.parent)
+    answer = result(cloud, "im.dialog.get", {"DIALOG_ID": thread.dialog_id})
+    assert (answer["type"], answer["parent_chat_id"], answer["parent_message_id"]) == ("comment", *thread.parent)
     assert result(cloud, "im.dialog.get", {"DIALOG_ID": f"chat{thread.parent[0]}"})["message_type"] in {"N", "J"}
 
 

@@ -39,8 +39,8 @@ def various() -> Iterator[tuple[Portal, Running]]:
 
 def test_every_method_has_its_page_or_a_reason_why_it_has_none() -> None:
     served = {method.name for method in [*all_methods(listing_chats=True), *native_methods()]}
-    told = {entry.get("method", name) for name, entry in DOCUMENTED.items()}
-    assert served == told
+    found = {entry.get("method", name) for name, entry in DOCUMENTED.items()}
+    assert served == found
     assert all(entry.get("page") or entry.get("no page") for entry in DOCUMENTED.values())
 
 

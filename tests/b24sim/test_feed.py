@@ -44,24 +44,24 @@ def truth(running: Running, user: int | None = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("user", [1, 2])
 def test_pages_give_every_post_the_caller_may_see_and_no_other(portal: Running, user: int) -> None:
-    seen = [row["ID"] for row in pages(portal, {}, user)]
-    assert len(seen) == len(set(seen))
-    assert set(seen) == set(truth(portal, user))
-    assert len(seen) < len(truth(portal))
+    found = [row["ID"] for row in pages(portal, {}, user)]
+    assert len(found) == len(set(found))
+    assert set(found) == set(truth(portal, user))
+    assert len(found) < len(truth(portal))
 
 
 def test_being_administrator_reveals_neither_private_posts_nor_closed_groups(portal: Running) -> None:
-    seen = {row["ID"] for row in pages(portal, {})}
+    found = {row["ID"] for row in pages(portal, {})}
     groups = portal.portal.company.groups_by_id
-    told = truth(portal)
-    for number, fields in told.items():
+    records = truth(portal)
+    for number, fields in records.items():
         for code in fields["hidden"]["DEST"]:
             if code.startswith("SG") and len(fields["hidden"]["DEST"]) == 1 and fields["AUTHOR_ID"] != "1":
-                assert (number in seen) == (1 in groups[int(code[2:])].roles and fields["PUBLISH_STATUS"] == "P")
-    private = [n for n, f in told.items() if f["hidden"]["DEST"][0][0] == "U" and "U1" not in f["hidden"]["DEST"]]
-    private = [n for n in private if not set(told[n]["hidden"]["DEST"]) & {"UA"}]
+                assert (number in found) == (1 in groups[int(code[2:])].roles and fields["PUBLISH_STATUS"] == "P")
+    private = [n for n, f in records.items() if f["hidden"]["DEST"][0][0] == "U" and "U1" not in f["hidden"]["DEST"]]
+    private = [n for n in private if not set(records[n]["hidden"]["DEST"]) & {"UA"}]
     assert private
-    assert not [n for n in private if n in seen]
+    assert not [n for n in private if n in found]
 
 
 def test_a_comment_brings_its_post_to_the_top() -> None:
@@ -106,7 +106,7 @@ def test_cursors_walk_up_and_down_over_everything_in_no_order(portal: Running) -
 def walk_up_and_down(portal: Running) -> None:
     entries = {n: f["hidden"]["LOG_ID"] for n, f in truth(portal, 1).items()}
     for name, furthest in (("FIRST_ID", max), ("LAST_ID", min)):
-        seen: list[str] = []
+        found: list[str] = []
         cursor, sorted_pages = 0, []
         while True:
             reply = call(portal, "log.blogpost.get", {name: cursor, "LIMIT": 20, "start": 50}).json
@@ -116,10 +116,10 @@ def walk_up_and_down(portal: Running) -> None:
             assert len(reply["result"]) <= 20
             page = [row["ID"] for row in reply["result"]]
             sorted_pages.append(page == sorted(page, key=lambda number: entries[number], reverse=furthest is min))
-            seen += page
+            found += page
             cursor = furthest(entries[number] for number in page)
-        assert len(seen) == len(set(seen))
-        assert set(seen) == set(entries)
+        assert len(found) == len(set(found))
+        assert set(found) == set(entries)
         assert not all(sorted_pages)
 
 
@@ -277,8 +277,8 @@ def test_files_of_posts_one_may_not_see_are_refused(portal: Running) -> None:
 def test_who_read_an_important_post(portal: Running) -> None:
     important = [n for n, f in truth(portal).items() if f["hidden"]["IMPORTANT"]]
     mine = truth(portal, 1)
-    seen = next(n for n in important if n in mine)
-    readers = result(portal, "log.blogpost.getusers.important", {"POST_ID": seen})
+    readable = next(n for n in important if n in mine)
+    readers = result(portal, "log.blogpost.getusers.important", {"POST_ID": readable})
     assert readers
     assert all(isinstance(user, str) and portal.portal.company.is_active(int(user)) for user in readers)
     hidden = next(n for n in important if n not in mine)

@@ -74,8 +74,8 @@ def test_by_way_of_all_authors_every_comment_is_found_but_those_of_the_deleted(p
 
 def test_comments_of_posts_that_cannot_be_seen_are_told_nevertheless(portal: Running) -> None:
     records = control(portal, "dump?stream=feed_posts&visible_to=1")["records"]
-    seen = {record["fields"]["hidden"]["LOG_ID"] for record in records}
-    assert {row["log_id"] in seen for author in range(2, 12) for row in of(portal, author)} == {True, False}
+    found = {record["fields"]["hidden"]["LOG_ID"] for record in records}
+    assert {row["log_id"] in found for author in range(2, 12) for row in of(portal, author)} == {True, False}
 
 
 def test_comments_name_the_entry_of_their_post_and_on_some_portals_the_post(portal: Running) -> None:
@@ -104,8 +104,8 @@ def test_keys_are_capitals_or_as_the_documentation_has_them(portal: Running) -> 
 
 
 def test_somebody_says_plus_one_twice_under_the_same_post(portal: Running) -> None:
-    said = [(row["hidden"]["post_id"], row["hidden"]["author_id"]) for row in truth(portal) if row["text"] == "+1"]
-    assert len(set(said)) < len(said)
+    authors = [(row["hidden"]["post_id"], row["hidden"]["author_id"]) for row in truth(portal) if row["text"] == "+1"]
+    assert len(set(authors)) < len(authors)
 
 
 def test_files_are_those_of_the_drive_and_their_links_need_a_session(portal: Running) -> None:

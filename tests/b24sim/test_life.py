@@ -60,10 +60,10 @@ def week() -> tuple[Portal, Json, Json]:
 
 def test_the_same_seed_gives_the_same_days() -> None:
     first, second, third = portal(), portal(), portal()
-    told = first.mutate(seed=7, days=2, share=0.2)
-    assert second.mutate(seed=7, days=2, share=0.2) == told
+    changes = first.mutate(seed=7, days=2, share=0.2)
+    assert second.mutate(seed=7, days=2, share=0.2) == changes
     assert picture(first) == picture(second)
-    assert third.mutate(seed=8, days=2, share=0.2) != told
+    assert third.mutate(seed=8, days=2, share=0.2) != changes
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
@@ -71,24 +71,24 @@ def test_what_is_told_of_a_day_is_what_happened(seed: int) -> None:
     made = portal()
     before = picture(made)
     assert_told(before, picture(made), made.mutate(seed=seed, share=0)["streams"])
-    told = made.mutate(seed=seed, share=0.3)
-    assert_told(before, picture(made), told["streams"])
+    changes = made.mutate(seed=seed, share=0.3)
+    assert_told(before, picture(made), changes["streams"])
 
 
 def test_what_is_told_of_days_is_what_happened(week: tuple[Portal, Json, Json]) -> None:
-    made, before, told = week
-    assert_told(before, picture(made), told["streams"])
+    made, before, changes = week
+    assert_told(before, picture(made), changes["streams"])
 
 
 def assert_told(before: Json, after: Json, streams: Json) -> None:
     for name in COMPARED:
-        told = streams.get(name, {"created": [], "changed": [], "deleted": []})
+        changes = streams.get(name, {"created": [], "changed": [], "deleted": []})
         was, now = before[name], after[name]
-        assert set(told["created"]) == now.keys() - was.keys(), name
-        assert set(told["deleted"]) == was.keys() - now.keys(), name
+        assert set(changes["created"]) == now.keys() - was.keys(), name
+        assert set(changes["deleted"]) == was.keys() - now.keys(), name
         # Changed back is changed, too.
-        assert {key for key in now.keys() & was.keys() if now[key] != was[key]} <= set(told["changed"]), name
-        assert set(told["changed"]) <= now.keys() & was.keys(), name
+        assert {key for key in now.keys() & was.keys() if now[key] != was[key]} <= set(changes["changed"]), name
+        assert set(changes["changed"]) <= now.keys() & was.keys(), name
 
 
 def test_every_stream_and_every_trap_has_its_turn() -> None:
@@ -96,11 +96,11 @@ def test_every_stream_and_every_trap_has_its_turn() -> None:
     traps: set[str] = set()
     made = portal()
     for seed in range(4):
-        told = made.mutate(seed=seed, days=4, share=0.3)
-        streams.update((name, done) for name, lists in told["streams"].items() for done, ids in lists.items() if ids)
-        traps |= {one["trap"] for one in told["invisible"]}
-        assert all(one["why"] == TRAPS[one["trap"]] for one in told["invisible"])
-        assert {one["stream"] for one in told["noise"]} >= {"crm_deals"}
+        changes = made.mutate(seed=seed, days=4, share=0.3)
+        streams.update((name, done) for name, lists in changes["streams"].items() for done, ids in lists.items() if ids)
+        traps |= {one["trap"] for one in changes["invisible"]}
+        assert all(one["why"] == TRAPS[one["trap"]] for one in changes["invisible"])
+        assert {one["stream"] for one in changes["noise"]} >= {"crm_deals"}
     assert traps == TRAPS.keys()
     for done in ("created", "changed", "deleted"):
         # A smart process is neither made nor removed from one day to the next.
@@ -112,19 +112,19 @@ def test_every_stream_and_every_trap_has_its_turn() -> None:
 
 def test_the_share_says_how_much() -> None:
     made = portal(Plan(seed=3, deals=2_000, contacts=0, companies=0, smart_types=0))
-    told = made.mutate(seed=1, share=0.05, without=["option_deleted"])["streams"]["crm_deals"]
-    noise = 0.5 * len(told["changed"])  # entries of the timeline are no changes
-    assert 60 < len(told["changed"]) + noise < 140
-    assert len(told["deleted"]) in range(8, 13)
-    assert len(told["created"]) in range(45, 56)
+    changes = made.mutate(seed=1, share=0.05, without=["option_deleted"])["streams"]["crm_deals"]
+    noise = 0.5 * len(changes["changed"])  # entries of the timeline are no changes
+    assert 60 < len(changes["changed"]) + noise < 140
+    assert len(changes["deleted"]) in range(8, 13)
+    assert len(changes["created"]) in range(45, 56)
     quiet = made.mutate(seed=2, share=0)
     assert (quiet["streams"], quiet["invisible"], quiet["noise"]) == ({}, [], [])
 
 
 def test_traps_can_be_left_out() -> None:
     every = ["option_deleted", "hidden", "restored", "imported", "rows_same_sum", "message_erased", "task_restored"]
-    told = portal().mutate(seed=1, days=3, share=0.3, without=every)
-    assert not {one["trap"] for one in told["invisible"]} & set(every)
+    changes = portal().mutate(seed=1, days=3, share=0.3, without=every)
+    assert not {one["trap"] for one in changes["invisible"]} & set(every)
     with pytest.raises(ValueError, match="message_erased"):
         portal().mutate(seed=1, without=["nonsense"])
 
@@ -145,23 +145,23 @@ def ids(rows: Json, key: str = "id") -> set[str]:
 def test_dates_move_where_they_are_said_to(running: Running) -> None:
     company = running.portal.company
     since = company.moments.iso(running.portal.clock.now())
-    told = control(running, "mutate", {"days": 1, "seed": 7, "share": 0.3, "without": ["option_deleted"]})
-    assert (told["from"], running.portal.clock.now()) == (since, ManualClock().now() + DAY)
-    blind = {(one["stream"], one["id"]) for one in told["invisible"] if one["done"] != "deleted"}
+    changes = control(running, "mutate", {"days": 1, "seed": 7, "share": 0.3, "without": ["option_deleted"]})
+    assert (changes["from"], running.portal.clock.now()) == (since, ManualClock().now() + DAY)
+    blind = {(one["stream"], one["id"]) for one in changes["invisible"] if one["done"] != "deleted"}
     asked = {"entityTypeId": DEAL, "filter": {">=updatedTime": since}, "select": ["id"]}
-    seen = ids(result(running, "crm.item.list", asked)["items"])
-    deals = told["streams"]["crm_deals"]
-    noise = {one["id"] for one in told["noise"] if one["stream"] == "crm_deals"}
-    assert {n for n in (*deals["created"], *deals["changed"]) if ("crm_deals", n) not in blind} <= seen
-    assert seen <= {*deals["created"], *deals["changed"], *noise}
-    unseen = {one["id"] for one in told["invisible"] if one["trap"] == "imported" and one["stream"] == "crm_deals"}
+    found = ids(result(running, "crm.item.list", asked)["items"])
+    deals = changes["streams"]["crm_deals"]
+    noise = {one["id"] for one in changes["noise"] if one["stream"] == "crm_deals"}
+    assert {n for n in (*deals["created"], *deals["changed"]) if ("crm_deals", n) not in blind} <= found
+    assert found <= {*deals["created"], *deals["changed"], *noise}
+    unseen = {one["id"] for one in changes["invisible"] if one["trap"] == "imported" and one["stream"] == "crm_deals"}
     assert unseen
-    assert not unseen & seen
-    tasks = told["streams"]["tasks"]
+    assert not unseen & found
+    tasks = changes["streams"]["tasks"]
     asked = {"filter": {">=CHANGED_DATE": since}, "select": ["ID"]}
-    seen = ids(result(running, "tasks.task.list", asked)["tasks"])
-    assert {n for n in (*tasks["created"], *tasks["changed"]) if ("tasks", n) not in blind} <= seen
-    assert {one["id"] for one in told["invisible"] if one["trap"] == "changed_date_set"}.isdisjoint(seen)
+    found = ids(result(running, "tasks.task.list", asked)["tasks"])
+    assert {n for n in (*tasks["created"], *tasks["changed"]) if ("tasks", n) not in blind} <= found
+    assert {one["id"] for one in changes["invisible"] if one["trap"] == "changed_date_set"}.isdisjoint(found)
 
 
 def test_deletions_are_seen_in_counts_only(running: Running) -> None:
@@ -169,10 +169,10 @@ def test_deletions_are_seen_in_counts_only(running: Running) -> None:
     highest = deals.ids[-1]
     asked = {"entityTypeId": DEAL, "filter": {">=id": 1, "<=id": highest}, "select": ["id"]}
     before = control_total(running, asked)
-    told = control(running, "mutate", {"days": 3, "seed": 6, "share": 0.3})["streams"]["crm_deals"]
-    assert told["deleted"]
-    assert control_total(running, asked) == before - len(told["deleted"])
-    assert min(map(int, told["created"])) > highest
+    changes = control(running, "mutate", {"days": 3, "seed": 6, "share": 0.3})["streams"]["crm_deals"]
+    assert changes["deleted"]
+    assert control_total(running, asked) == before - len(changes["deleted"])
+    assert min(map(int, changes["created"])) > highest
 
 
 def control_total(running: Running, asked: Json) -> int:
@@ -180,13 +180,13 @@ def control_total(running: Running, asked: Json) -> int:
 
 
 def test_what_is_hidden_is_not_deleted(week: tuple[Portal, Json, Json]) -> None:
-    made, _, told = week
-    hidden = told["streams"]["chats"]["hidden"]
+    made, _, changes = week
+    hidden = changes["streams"]["chats"]["hidden"]
     for number in hidden:
         chat = made.company.chats[int(number)]
         assert chat.kind == CLOSED
         assert not made.company.readable(chat, 1)
-    posts = [made.company.feed.posts[int(number)] for number in told["streams"]["feed_posts"]["hidden"]]
+    posts = [made.company.feed.posts[int(number)] for number in changes["streams"]["feed_posts"]["hidden"]]
     assert posts
     assert not any(post.rights & made.company.access_codes(1) for post in posts)
 
@@ -195,11 +195,11 @@ def test_on_a_running_clock_everything_happens_now() -> None:
     with serve(Portal(Company(PLAN))) as running:
         company = running.portal.company
         before = running.portal.clock.now() - 1
-        told = control(running, "mutate", {"days": 2, "seed": 5, "share": 0.2})
+        changes = control(running, "mutate", {"days": 2, "seed": 5, "share": 0.2})
         times = [
             company.moments.parse(company.crm.items[DEAL].row(n)["updatedTime"]) or 0 for n in company.crm.items[DEAL]
         ]
-        assert told["streams"]["crm_deals"]["changed"]
+        assert changes["streams"]["crm_deals"]["changed"]
         assert before <= max(times) <= running.portal.clock.now()
 
 

@@ -31,9 +31,9 @@ def messages(box: Running, number: int, user: int = 1) -> Any:
 def test_a_chat_is_found_by_its_stamp_and_belongs_to_the_caller(box: Running) -> None:
     number = chat(box)
     assert result(box, "im.chat.get", {"ENTITY_TYPE": "B24MIGRATE", "ENTITY_ID": "src:5"}) == {"ID": number}
-    told = result(box, "im.dialog.get", {"DIALOG_ID": f"chat{number}"})
-    assert (told["owner"], told["message_type"], told["entity_id"]) == (1, "C", "src:5")
-    assert told["date_create"] == result(box, "server.time")
+    answer = result(box, "im.dialog.get", {"DIALOG_ID": f"chat{number}"})
+    assert (answer["owner"], answer["message_type"], answer["entity_id"]) == (1, "C", "src:5")
+    assert answer["date_create"] == result(box, "server.time")
     assert set(result(box, "im.chat.user.list", {"CHAT_ID": number})) == {1, 2}
     record = control(box, "native?kind=chats")["records"][0]
     assert (record["stamp"], record["made"]) == ("B24MIGRATE:src:5", 1)
@@ -51,19 +51,19 @@ def test_only_the_owner_gives_a_chat_away_and_only_to_a_member(box: Running) -> 
 
 
 def test_who_joins_late_sees_what_was_said_before_only_if_he_is_let(box: Running) -> None:
-    for hide, seen in (("Y", ["new"]), ("N", ["old", "new"])):
+    for hide, shown in (("Y", ["new"]), ("N", ["old", "new"])):
         number = chat(box, USERS=[])
         result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "old"})
         result(box, "im.chat.user.add", {"CHAT_ID": number, "USERS": [2], "HIDE_HISTORY": hide})
         result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "new"})
-        assert [row["text"] for row in messages(box, number, 2) if row["author_id"]] == seen
+        assert [row["text"] for row in messages(box, number, 2) if row["author_id"]] == shown
         assert [row["text"] for row in messages(box, number, 1) if row["author_id"]] == ["old", "new"]
 
 
 def test_a_message_is_the_callers_and_of_now_whatever_is_asked(box: Running) -> None:
     number = chat(box)
-    said = {"DIALOG_ID": f"chat{number}", "MESSAGE": "hi", "AUTHOR_ID": 2, "DATE": "2020-01-01"}
-    first = result(box, "im.message.add", said)
+    fields = {"DIALOG_ID": f"chat{number}", "MESSAGE": "hi", "AUTHOR_ID": 2, "DATE": "2020-01-01"}
+    first = result(box, "im.message.add", fields)
     result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "quoted", "SYSTEM": "Y"})
     rows = [row for row in messages(box, number) if "CODE" not in (row["params"] or {})]
     assert [(row["author_id"], row["text"]) for row in rows] == [(1, "hi"), (0, "quoted")]
@@ -89,14 +89,14 @@ def test_nobody_writes_where_he_is_not(box: Running) -> None:
 
 def test_messages_are_changed_liked_and_deleted_by_those_who_may(box: Running) -> None:
     number = chat(box)
-    said = result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "hi"})
-    assert call(box, "im.message.update", {"MESSAGE_ID": said, "MESSAGE": "no"}, user=2).status == 400
-    assert result(box, "im.message.update", {"MESSAGE_ID": said, "MESSAGE": "ho"}) is True
-    assert result(box, "im.message.like", {"MESSAGE_ID": said, "ACTION": "plus"}, user=2) is True
-    assert call(box, "im.message.like", {"MESSAGE_ID": said, "ACTION": "plus"}, 2).json["error"] == "WITHOUT_CHANGES"
+    answer = result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "hi"})
+    assert call(box, "im.message.update", {"MESSAGE_ID": answer, "MESSAGE": "no"}, user=2).status == 400
+    assert result(box, "im.message.update", {"MESSAGE_ID": answer, "MESSAGE": "ho"}) is True
+    assert result(box, "im.message.like", {"MESSAGE_ID": answer, "ACTION": "plus"}, user=2) is True
+    assert call(box, "im.message.like", {"MESSAGE_ID": answer, "ACTION": "plus"}, 2).json["error"] == "WITHOUT_CHANGES"
     row = messages(box, number)[-1]
     assert (row["text"], row["params"]) == ("ho", {"IS_EDITED": "Y", "LIKE": [2]})
-    assert result(box, "im.message.delete", {"MESSAGE_ID": said}) is True
+    assert result(box, "im.message.delete", {"MESSAGE_ID": answer}) is True
     assert messages(box, number)[-1]["params"] == {"IS_DELETED": "Y"}
 
 

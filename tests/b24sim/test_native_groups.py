@@ -24,10 +24,10 @@ def test_a_group_is_made_now_for_the_owner_an_administrator_names(box: Running, 
     row = result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]
     assert (row["OWNER_ID"], row["PROJECT"], row["NUMBER_OF_MEMBERS"]) == (str(staff[0]), "Y", "1")
     assert row["DATE_CREATE"] == result(box, "server.time")
-    told = result(box, "socialnetwork.api.workgroup.get", {"params": {"groupId": number}})
-    assert (told["TYPE"], told["PROJECT_DATE_START"][:10], told["CHAT_ID"] > 0) == ("project", "01.01.2021", True)
+    answer = result(box, "socialnetwork.api.workgroup.get", {"params": {"groupId": number}})
+    assert (answer["TYPE"], answer["PROJECT_DATE_START"][:10], answer["CHAT_ID"] > 0) == ("project", "01.01.2021", True)
     chat = result(box, "im.chat.get", {"ENTITY_TYPE": "SONET_GROUP", "ENTITY_ID": str(number)})
-    assert chat == {"ID": told["CHAT_ID"]}
+    assert chat == {"ID": answer["CHAT_ID"]}
 
 
 def test_a_date_in_the_sites_own_format_slips_through(box: Running) -> None:
@@ -90,9 +90,9 @@ def test_the_first_from_outside_makes_it_a_group_of_both(box: Running, staff: li
     number = group(box)
     guest = {"EMAIL": "g@other.example", "EXTRANET": "Y", "SONET_GROUP_ID": [number]}
     outside = int(result(box, "user.add", guest))
-    for user, told in ((staff[0], "N"), (outside, "Y")):
+    for user, extranet in ((staff[0], "N"), (outside, "Y")):
         result(box, "sonet_group.user.add", {"GROUP_ID": number, "USER_ID": [user]})
-        assert result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]["IS_EXTRANET"] == told
+        assert result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]["IS_EXTRANET"] == extranet
 
 
 @pytest.mark.parametrize(

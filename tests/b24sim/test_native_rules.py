@@ -33,11 +33,11 @@ def test_no_two_groups_have_one_name_unless_the_box_is_told_otherwise(box: Runni
 
 def test_the_forum_refuses_the_words_of_the_last_comment_whoever_says_them(box: Running) -> None:
     task = result(box, "tasks.task.add", {"fields": {"TITLE": "Call", "RESPONSIBLE_ID": 1}})["task"]["id"]
-    said: list[Any] = [task, {"POST_MESSAGE": "+1", "AUTHOR_ID": 1}]
-    result(box, "task.commentitem.add", said)
-    assert "error" in call(box, "task.commentitem.add", said).json
+    arguments: list[Any] = [task, {"POST_MESSAGE": "+1", "AUTHOR_ID": 1}]
+    result(box, "task.commentitem.add", arguments)
+    assert "error" in call(box, "task.commentitem.add", arguments).json
     result(box, "task.commentitem.add", [task, {"POST_MESSAGE": "else", "AUTHOR_ID": 1}])
-    result(box, "task.commentitem.add", said)
+    result(box, "task.commentitem.add", arguments)
 
 
 def test_a_record_in_a_final_stage_is_closed_today_and_changed_only_afterwards(box: Running) -> None:
@@ -57,11 +57,11 @@ def test_a_pipeline_has_one_success_and_failures_behind_it(box: Running) -> None
 
 def test_a_message_is_changed_for_three_days_and_only_with_a_push_server(box: Running) -> None:
     chat = result(box, "im.chat.add", {"TITLE": "Talk"})
-    said = result(box, "im.message.add", {"DIALOG_ID": f"chat{chat}", "MESSAGE": "hi"})
-    assert result(box, "im.message.update", {"MESSAGE_ID": said, "MESSAGE": "ho"}) is True
+    answer = result(box, "im.message.add", {"DIALOG_ID": f"chat{chat}", "MESSAGE": "hi"})
+    assert result(box, "im.message.update", {"MESSAGE_ID": answer, "MESSAGE": "ho"}) is True
     control(box, "clock", {"advance": 259_300})
-    assert call(box, "im.message.update", {"MESSAGE_ID": said, "MESSAGE": "hu"}).json["error"] == "CANT_EDIT_MESSAGE"
-    assert result(box, "im.message.delete", {"MESSAGE_ID": said}) is True
+    assert call(box, "im.message.update", {"MESSAGE_ID": answer, "MESSAGE": "hu"}).json["error"] == "CANT_EDIT_MESSAGE"
+    assert result(box, "im.message.delete", {"MESSAGE_ID": answer}) is True
 
 
 def test_a_chat_under_import_keeps_authors_and_dates_in_order() -> None:
@@ -80,9 +80,9 @@ def test_a_chat_under_import_keeps_authors_and_dates_in_order() -> None:
         chat = act("createGroup", {"ownerId": 1, "fields": {"title": "Old"}, "externalId": "k"})["chatId"]
         message = {"authorId": 1, "system": "N", "message": "one", "dateCreate": "2024-05-06T07:08:09+00:00"}
         early = message | {"externalId": "b", "message": "two", "dateCreate": "2023-05-06T07:08:09+00:00"}
-        told = act("Message.add", {"chatId": chat, "messages": [message | {"externalId": "a"}, early]})
-        assert [one["externalId"] for one in told["successResult"]] == ["a"]
-        assert [one["errorCode"] for one in told["errorResult"]] == ["IMPORT_CHRONOLOGY_ERROR"]
+        answer = act("Message.add", {"chatId": chat, "messages": [message | {"externalId": "a"}, early]})
+        assert [one["externalId"] for one in answer["successResult"]] == ["a"]
+        assert [one["errorCode"] for one in answer["errorResult"]] == ["IMPORT_CHRONOLOGY_ERROR"]
         assert act("createPrivate", {"users": [1, 2]})["chatId"] is False
         assert act("commitGroup", {"chatId": chat, "users": []}) == {"success": True}
         assert portal.native.noise().get("notification", 0) == 0

@@ -105,9 +105,9 @@ def test_a_comment_in_a_chat_is_the_callers_and_said_now(with_chats: Running) ->
     result(with_chats, "task.commentitem.add", {"TASKID": task, "FIELDS": fields})
     assert result(with_chats, "task.commentitem.getlist", {"TASKID": task}) == []
     chat = result(with_chats, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)})["ID"]
-    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
-    said = [(row["author_id"], row["text"], row["date"]) for row in said if row["author_id"]]
-    assert said == [(1, "said", result(with_chats, "server.time"))]
+    answer = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
+    answer = [(row["author_id"], row["text"], row["date"]) for row in answer if row["author_id"]]
+    assert answer == [(1, "said", result(with_chats, "server.time"))]
 
 
 def test_custom_fields_of_tasks_are_of_four_types_only(box: Running) -> None:
@@ -138,8 +138,8 @@ def test_what_a_box_says_of_a_task_stands_among_the_comments(box: Running, with_
     assert [row["POST_MESSAGE"] for row in rows] == ["Задача создана", "Изменён чек-лист задачи"]
     assert control(box, "native")["noise"]["service comment"] == 2
     chat = result(with_chats, "tasks.task.get", {"taskId": added(with_chats)})["task"]["chatId"]
-    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
-    assert [(row["author_id"], row["text"]) for row in said] == [(0, "Задача создана")]
+    answer = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
+    assert [(row["author_id"], row["text"]) for row in answer] == [(0, "Задача создана")]
 
 
 def test_comments_and_checklists_move_the_times_of_their_task(box: Running) -> None:
@@ -147,8 +147,8 @@ def test_comments_and_checklists_move_the_times_of_their_task(box: Running) -> N
     for method, fields in (("commentitem", comment), ("checklistitem", {"TITLE": "List"})):
         task = added(box)
         result(box, f"task.{method}.add", {"TASKID": task, "FIELDS": fields})
-        told = result(box, "tasks.task.get", {"taskId": task})["task"]
-        assert told["changedDate"] == told["activityDate"] == result(box, "server.time")
+        answer = result(box, "tasks.task.get", {"taskId": task})["task"]
+        assert answer["changedDate"] == answer["activityDate"] == result(box, "server.time")
 
 
 def test_a_checklist_takes_six_fields_and_refuses_others(box: Running) -> None:

@@ -111,9 +111,9 @@ def test_what_a_box_can_do_is_told_honestly(box: Running, cloud: Running) -> Non
 
 def test_to_a_box_only_the_letter_or_a_real_no_means_dismissed(box: Running) -> None:
     number = added(box)
-    for said, active in (("N", False), ("false", True), (False, False), ("Y", True), (0, False)):
-        result(box, "user.update", {"ID": number, "ACTIVE": said})
-        assert result(box, "user.get", {"ID": number, "ADMIN_MODE": True})[0]["ACTIVE"] is active, said
+    for value, active in (("N", False), ("false", True), (False, False), ("Y", True), (0, False)):
+        result(box, "user.update", {"ID": number, "ACTIVE": value})
+        assert result(box, "user.get", {"ID": number, "ADMIN_MODE": True})[0]["ACTIVE"] is active, value
 
 
 def test_somebody_from_outside_is_asked_into_a_group_that_exists(box: Running) -> None:

@@ -76,7 +76,7 @@ def test_a_webhook_is_refused_whoever_it_belongs_to(box: Running, method: str) -
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"NAME": ""}, "Empty template name!"),
         ({"DOCUMENT_TYPE": ["crm", "DEAL"]}, "Incorrect field DOCUMENT_TYPE!"),
@@ -88,10 +88,10 @@ def test_a_webhook_is_refused_whoever_it_belongs_to(box: Running, method: str) -
         ({"TEMPLATE_DATA": packed(FILE.replace('26:"SequentialWorkflowActivity', '6:"rest_1'))}, "rest_1"),
     ],
 )
-def test_what_is_wrong_is_refused(box: Running, fields: dict[str, Any], said: str) -> None:
+def test_what_is_wrong_is_refused(box: Running, fields: dict[str, Any], message: str) -> None:
     reply = ask(box, ADD, wish(**fields))
     assert reply.status == 400
-    assert said in reply.json["error_description"]
+    assert message in reply.json["error_description"]
 
 
 def test_activities_of_applications_that_are_there_are_taken() -> None:
@@ -121,10 +121,10 @@ def test_a_token_lives_an_hour_and_is_renewed_by_one_that_is_good_once(box: Runn
     control(box, "clock", {"advance": 3601})
     reply = ask(box, LIST)
     assert (reply.status, reply.json["error"]) == (401, "expired_token")
-    told = renew(box).json
-    assert told["expires_in"] == 3600
-    assert {told["access_token"], told["refresh_token"]}.isdisjoint({access, refresh})
-    assert ask(box, LIST, token=told["access_token"]).json["result"] == []
+    data = renew(box).json
+    assert data["expires_in"] == 3600
+    assert {data["access_token"], data["refresh_token"]}.isdisjoint({access, refresh})
+    assert ask(box, LIST, token=data["access_token"]).json["result"] == []
     assert ask(box, LIST, token=access).json["error"] == "expired_token"
     assert renew(box, refresh_token=refresh).json["error"] == "invalid_grant"
 

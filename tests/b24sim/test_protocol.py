@@ -126,7 +126,7 @@ def test_probes(cloud: Running, box: Running) -> None:
 
 def test_what_is_available_is_told_by_the_module_although_a_call_goes_by_the_scope() -> None:
     scopes = ("task", "crm", "socialnetwork", "sonet_group")
-    told: dict[str, dict[str, bool]] = {}
+    found: dict[str, dict[str, bool]] = {}
     for habits in (MethodHabits(), MethodHabits(by_scope=True)):
         with serve(Portal(Company(Plan(tasks=3)), scopes=scopes, method_habits=habits)) as running:
             names = (
@@ -138,7 +138,7 @@ def test_what_is_available_is_told_by_the_module_although_a_call_goes_by_the_sco
             )
             answers = {name: result(running, "method.get", {"name": name}) for name in names}
             assert all(answer["isExisting"] for answer in answers.values())
-            told[str(habits.by_scope)] = {name: answer["isAvailable"] for name, answer in answers.items()}
+            found[str(habits.by_scope)] = {name: answer["isAvailable"] for name, answer in answers.items()}
             assert len(result(running, "tasks.task.list")["tasks"]) == 3
     others = {
         "task.item.list": True,
@@ -146,7 +146,7 @@ def test_what_is_available_is_told_by_the_module_although_a_call_goes_by_the_sco
         "socialnetwork.api.workgroup.list": True,
         "user.get": False,
     }
-    assert told == {"False": {"tasks.task.list": False, **others}, "True": {"tasks.task.list": True, **others}}
+    assert found == {"False": {"tasks.task.list": False, **others}, "True": {"tasks.task.list": True, **others}}
 
 
 def test_method_get_may_not_have_heard_of_an_update_yet() -> None:

@@ -92,13 +92,13 @@ def test_checklists_can_be_ordered(busy: Running) -> None:
 
 
 def test_old_tasks_are_talked_about_on_the_forum_only(busy: Running) -> None:
-    told, missing = 0, Counter[str]()
+    counts, missing = 0, Counter[str]()
     for task in tasks_where(busy, Where.FORUM)[:40]:
         rows = forum(busy, task)
         about = result(busy, "tasks.task.get", {"taskId": task, "select": ["COMMENTS_COUNT", "CHAT_ID"]})["task"]
         assert (int(about["commentsCount"]), about["chatId"]) == (len(rows), None)
         assert result(busy, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)}) is None
-        told += len(rows)
+        counts += len(rows)
         for row in rows:
             attached = row.get("ATTACHED_OBJECTS", "none")
             missing["map" if attached else str(attached)] += 1
@@ -107,7 +107,7 @@ def test_old_tasks_are_talked_about_on_the_forum_only(busy: Running) -> None:
                 (entry,) = attached.values()
                 link = busy.url + entry["DOWNLOAD_URL"]
                 assert len(send(link, headers={"User-Agent": "test/1"}).body) == int(entry["SIZE"])
-    assert told > 100
+    assert counts > 100
     assert min(missing["map"], missing["{}"], missing["[]"], missing["none"]) > 0
 
 
@@ -132,12 +132,12 @@ def as_digits(text: str) -> str:
 def test_copied_comments_are_in_both_lists_and_others_are_not(busy: Running) -> None:
     delays = Counter[float]()
     for task in tasks_where(busy, Where.COPIED):
-        said = {(row["author_id"], as_digits(row["text"]), row["date"]) for row in chat(busy, task)}
+        comments = {(row["author_id"], as_digits(row["text"]), row["date"]) for row in chat(busy, task)}
         for row in forum(busy, task):
             at = datetime.fromisoformat(row["POST_DATE"])
             gaps = [
                 (datetime.fromisoformat(date) - at).total_seconds()
-                for author, text, date in said
+                for author, text, date in comments
                 if (author, text) == (int(row["AUTHOR_ID"]), row["POST_MESSAGE"])
             ]
             delays[min(gaps, key=abs)] += 1
@@ -170,8 +170,8 @@ def test_some_comments_are_counted_and_nowhere_to_be_found(busy: Running) -> Non
 def test_the_same_words_twice_are_two_comments(busy: Running) -> None:
     twins = 0
     for record in tasks_where(busy, Where.CHAT):
-        said = [(row["author_id"], row["text"]) for row in chat(busy, record)]
-        twins += any(count > 1 for count in Counter(said).values())
+        comments = [(row["author_id"], row["text"]) for row in chat(busy, record)]
+        twins += any(count > 1 for count in Counter(comments).values())
     assert twins
 
 

@@ -136,8 +136,8 @@ def test_others_see_their_own_tasks_only(busy: Running) -> None:
     mine = everything(busy, ["CREATED_BY", "RESPONSIBLE_ID", "ACCOMPLICES", "AUDITORS"], user=5)
     assert 0 < len(mine) < 240
     assert all("5" in {row["createdBy"], row["responsibleId"], *row["accomplices"], *row["auditors"]} for row in mine)
-    seen = {row["id"] for row in mine}
-    hidden = next(number for number in busy.portal.company.tasks.table if str(number) not in seen)
+    found = {row["id"] for row in mine}
+    hidden = next(number for number in busy.portal.company.tasks.table if str(number) not in found)
     assert result(busy, "tasks.task.get", {"taskId": hidden}, user=5) == []
 
 

@@ -41,8 +41,8 @@ def test_a_box_takes_every_field_of_the_contract(box: Running) -> None:
     parent = sent(box, "task_checklists", "s:task_checklists:1", root)
     child = sent(box, "task_checklists", "s:task_checklists:2", root | {"PARENT_ID": parent["id"], "TOGGLED_DATE": AT})
     assert (parent["ignored"], child["status"]) == ([], "created")
-    said = {"task_id": task["id"], "author_id": "0", "date": AT, "text": "", "files": []}
-    comment = sent(box, "task_comments", "s:task_comments:1", said)
+    fields = {"task_id": task["id"], "author_id": "0", "date": AT, "text": "", "files": []}
+    comment = sent(box, "task_comments", "s:task_comments:1", fields)
     assert (comment["status"], comment["ignored"]) == ("created", [])
 
 
@@ -55,8 +55,8 @@ def test_a_box_refuses_what_refers_to_nothing(box: Running) -> None:
     }
     for code, fields in refused.items():
         assert sent(box, "tasks", f"s:tasks:{code}", fields)["error"]["code"] == code
-    said = {"task_id": "999", "author_id": "1", "date": AT, "text": "x", "files": []}
-    assert sent(box, "task_comments", "s:task_comments:9", said)["error"]["code"] == "PARENT_NOT_FOUND"
+    columns = {"task_id": "999", "author_id": "1", "date": AT, "text": "x", "files": []}
+    assert sent(box, "task_comments", "s:task_comments:9", columns)["error"]["code"] == "PARENT_NOT_FOUND"
 
 
 def test_an_older_portal_has_only_the_older_list() -> None:

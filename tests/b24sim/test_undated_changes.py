@@ -147,17 +147,17 @@ def test_checklists_move_no_date_of_their_task(portal: Running) -> None:
 def test_a_comment_on_the_forum_dates_the_activity_and_nothing_else_does(portal: Running) -> None:
     number = portal.portal.company.tasks.table.ids[0]
     before, past = task(portal, number), "2020-02-02T10:00:00+03:00"
-    (said,) = mutate(
+    (comment,) = mutate(
         portal, "task_comments", "add", task=number, where="forum", fields={"POST_DATE": past, "POST_MESSAGE": "x"}
     )
     after = task(portal, number)
     moments = portal.portal.company.moments
     assert after["changedDate"] == before["changedDate"]
     assert moments.parse(after["activityDate"]) == moments.parse(past)
-    mutate(portal, "task_comments", task=number, id=said, where="forum", fields={"POST_MESSAGE": "y"})
+    mutate(portal, "task_comments", task=number, id=comment, where="forum", fields={"POST_MESSAGE": "y"})
     edited = task(portal, number)
     assert (dates(edited), edited["commentsCount"]) == (dates(after), after["commentsCount"])
-    mutate(portal, "task_comments", "delete", task=number, id=said, where="forum")
+    mutate(portal, "task_comments", "delete", task=number, id=comment, where="forum")
     gone = task(portal, number)
     assert (dates(gone), gone["commentsCount"]) == (dates(after), before["commentsCount"])
 

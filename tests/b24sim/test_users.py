@@ -25,15 +25,15 @@ def test_keyset_pages_give_everybody_once(cloud: Running) -> None:
 
 
 def test_offset_pages_give_everybody_once_even_without_an_order(cloud: Running) -> None:
-    seen: list[str] = []
+    found: list[str] = []
     start: int | None = 0
     while start is not None:
         reply = call(cloud, "user.get", {"start": start, "ADMIN_MODE": 1}).json
-        seen += [row["ID"] for row in reply["result"]]
+        found += [row["ID"] for row in reply["result"]]
         start = reply.get("next")
         assert reply["total"] == 230
-    assert len(seen) == len(set(seen)) == 230
-    assert seen != sorted(seen, key=int)
+    assert len(found) == len(set(found)) == 230
+    assert found != sorted(found, key=int)
 
 
 def test_the_fast_mode_counts_nothing_and_an_empty_answer_has_no_total(cloud: Running) -> None:

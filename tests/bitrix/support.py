@@ -130,20 +130,20 @@ class Scripted:
         length = int(request.headers.get("Content-Length") or 0)
         body = request.rfile.read(length)
         self.heard.append(Heard(request.command, request.path, body, dict(request.headers)))
-        said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if said.hang_up:
+        reply = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if reply.hang_up:
             request.close_connection = True
             request.connection.shutdown(socket.SHUT_RDWR)
             return
-        request.send_response(said.status)
-        request.send_header("Content-Type", said.kind)
-        request.send_header("Content-Length", str(len(said.body) if said.announce is None else said.announce))
-        for name, value in said.headers:
+        request.send_response(reply.status)
+        request.send_header("Content-Type", reply.kind)
+        request.send_header("Content-Length", str(len(reply.body) if reply.announce is None else reply.announce))
+        for name, value in reply.headers:
             request.send_header(name, value)
         request.end_headers()
         with contextlib.suppress(ConnectionError):  # the client may have seen enough
-            request.wfile.write(said.body)
-        if said.announce is not None:
+            request.wfile.write(reply.body)
+        if reply.announce is not None:
             request.wfile.flush()
             request.close_connection = True
             request.connection.shutdown(socket.SHUT_RDWR)

@@ -90,11 +90,11 @@ def test_a_body_that_unpacks_to_more_than_a_gigabyte_costs_no_memory(
         body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Content-Length: %d\r\n\r\n" % len(body)
     with RawServer(lambda _: [head, body]) as server:
-        said = subprocess.run(
+        ended = subprocess.run(
             [sys.executable, "-c", ASK, server.webhook, what], capture_output=True, text=True, check=False, timeout=60
         )
-    assert said.stdout.split("\n")[0] == code, said.stderr
-    assert int(said.stdout.split("\n")[1]) < 250
+    assert ended.stdout.split("\n")[0] == code, ended.stderr
+    assert int(ended.stdout.split("\n")[1]) < 250
 
 
 def test_a_large_answer_that_waits_for_another_is_not_taken_for_a_slow_one() -> None:
@@ -215,10 +215,10 @@ def test_a_pause_ends_at_once_after_an_interrupt() -> None:
 ODD = ["1e8", "1e18", '"1e18"', "1e308", "-5", '"nan"', '"inf"', '"-inf"', '"soon"', "[1]", "{}", "null", "true"]
 
 
-@pytest.mark.parametrize("said", ODD)
+@pytest.mark.parametrize("delay", ODD)
 @pytest.mark.parametrize("code", ["OPERATION_TIME_LIMIT", "QUERY_LIMIT_EXCEEDED"])
-def test_a_pause_that_the_portal_asks_for_is_finite_and_no_longer_than_its_window(code: str, said: str) -> None:
-    body = f'{{"error":"{code}","retry_after":{said}}}'.encode()
+def test_a_pause_that_the_portal_asks_for_is_finite_and_no_longer_than_its_window(code: str, delay: str) -> None:
+    body = f'{{"error":"{code}","retry_after":{delay}}}'.encode()
     with Scripted(Said(body, 429)) as server:
         kit = Kit([server.webhook], per_second=2.0, operating_s=480.0)
         with pytest.raises(Limited) as caught:
@@ -226,9 +226,9 @@ def test_a_pause_that_the_portal_asks_for_is_finite_and_no_longer_than_its_windo
     assert 0 <= caught.value.wait_s <= LONGEST_REST_S
 
 
-@pytest.mark.parametrize("said", ODD)
-def test_times_that_no_clock_shows_cost_no_pause(said: str) -> None:
-    spent = f'"operating":480,"operating_reset_at":{said},"start":{said},"finish":{said},"duration":{said}'
+@pytest.mark.parametrize("value", ODD)
+def test_times_that_no_clock_shows_cost_no_pause(value: str) -> None:
+    spent = f'"operating":480,"operating_reset_at":{value},"start":{value},"finish":{value},"duration":{value}'
     with Scripted(Said(f'{{"result":[],"time":{{{spent}}}}}'.encode())) as server:
         kit = Kit([server.webhook], per_second=2.0, operating_s=480.0)
         kit.portal.call("user.get", {})

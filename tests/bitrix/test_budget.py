@@ -71,12 +71,12 @@ def test_nothing_is_told_where_nothing_is_counted() -> None:
 
 def test_a_portal_that_changes_its_mind_is_believed() -> None:
     budget = Budget(FakeClock(), 480)
-    told: list[tuple[bool, str | None]] = []
+    events: list[tuple[bool, str | None]] = []
     for of_batch_s, of_commands_s in ((0.0, [1.0, 1.5]), (3.0, [2.5, 3.0]), (0.0, [0.0]), (0.0, [0.4])):
         budget.record("a", "batch", of_batch_s, 60.0)
-        told.append((budget.is_charged_inside(of_batch_s, of_commands_s), budget.billing))
+        events.append((budget.is_charged_inside(of_batch_s, of_commands_s), budget.billing))
     # where nothing was spent, nothing is said
-    assert told == [(True, "inner"), (False, "batch"), (False, "batch"), (True, "inner")]
+    assert events == [(True, "inner"), (False, "batch"), (False, "batch"), (True, "inner")]
 
 
 def test_who_pays_rests_and_nobody_else(running: Running, billing: str) -> None:

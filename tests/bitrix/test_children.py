@@ -146,7 +146,7 @@ def test_every_message_of_every_chat_is_read_once(
     pages = read_all(made(running), backward(), asked, gently=gently)
     found = {key: sorted(set(ids)) for key, ids in rows_of(pages).items()}
     assert found == filled(messages)
-    finished = {key: told for page in pages for key, told in page.parents.items()}
+    finished = {key: counts for page in pages for key, counts in page.parents.items()}
     assert finished == {key: (None, len(ids)) for key, ids in messages.items()}
     if odd != "oldest":
         assert sum(map(len, rows_of(pages).values())) == sum(map(len, messages.values()))
@@ -301,7 +301,7 @@ def test_messages_by_offset_are_all_read(ledger: Ledger, source: BitrixSource, k
     fresh(ledger, {str(key): list(range(1, 1 + 37 * key)) for key in range(12)})
     pages = read_all(source, SLICES, parents(ledger, known=known))
     assert rows_of(pages) == filled(ledger.messages)
-    assert {key: told for page in pages for key, told in page.parents.items()} == {
+    assert {key: counts for page in pages for key, counts in page.parents.items()} == {
         key: (len(ids), len(ids)) for key, ids in ledger.messages.items()
     }
 

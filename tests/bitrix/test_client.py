@@ -24,10 +24,10 @@ ALIVE = Said(b'{"result":"2026-08-05T09:02:13+03:00","time":{}}')
 def shown(error: BaseException) -> str:
     """Everything a careless logger could print."""
     parts = ["".join(traceback.format_exception(error)), repr(error), str(error), repr(vars(error))]
-    seen: BaseException | None = error
-    while seen is not None:
-        parts.append(repr(seen))
-        seen = seen.__context__
+    current: BaseException | None = error
+    while current is not None:
+        parts.append(repr(current))
+        current = current.__context__
     return "".join(parts)
 
 
@@ -59,7 +59,7 @@ def test_a_compressed_answer_is_unpacked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("response", "code"),
     [
         (Said(b"<html>502", 502, "text/html"), "HTTP_502"),
         (Said(b"<html>login", 200, "text/html"), "HTML_ANSWER"),
@@ -71,9 +71,9 @@ def test_a_compressed_answer_is_unpacked() -> None:
 )
 @pytest.mark.parametrize("alive", [True, False])
 def test_a_call_that_fails_is_the_calls_own_fault_only_if_the_portal_is_alive(
-    said: Said, code: str, alive: bool
+    response: Said, code: str, alive: bool
 ) -> None:
-    error = failure(said, ALIVE if alive else said)
+    error = failure(response, ALIVE if alive else response)
     assert isinstance(error, Transient)
     assert error.code == code
     assert error.own is alive

@@ -57,15 +57,15 @@ def test_every_documented_code_is_in_the_table(code: str) -> None:
     assert error.hint
 
 
-@pytest.mark.parametrize("said", [b"22002", b'"22002"', b'"MAIN_CONTROLLER_22002"'])
-def test_a_controller_without_the_action_does_not_have_the_method(said: bytes) -> None:
+@pytest.mark.parametrize("message", [b"22002", b'"22002"', b'"MAIN_CONTROLLER_22002"'])
+def test_a_controller_without_the_action_does_not_have_the_method(message: bytes) -> None:
     text = b"Could not find description of list in Bitrix\\\\Tasks\\\\Rest\\\\Controllers\\\\Task"
-    error = to_error(400, b'{"error":%s,"error_description":"%s"}' % (said, text), "tasks.task.list")
+    error = to_error(400, b'{"error":%s,"error_description":"%s"}' % (message, text), "tasks.task.list")
     assert isinstance(error, Permanent)
     assert error.code == "ERROR_METHOD_NOT_FOUND"
-    other = to_error(400, b'{"error":%s,"error_description":"Could save nothing"}' % said, "tasks.task.list")
+    other = to_error(400, b'{"error":%s,"error_description":"Could save nothing"}' % message, "tasks.task.list")
     assert other is not None
-    assert other.code == said.decode().strip('"')
+    assert other.code == message.decode().strip('"')
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())

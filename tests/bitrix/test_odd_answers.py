@@ -42,9 +42,9 @@ def test_deep_nesting_is_an_answer_that_makes_no_sense(body: bytes) -> None:
 @pytest.mark.parametrize("error", [b"[[1]]", b'{"odd":1}', b'{"code":{"odd":1}}', b"[]"])
 def test_an_error_that_is_none_is_an_answer_that_makes_no_sense(error: bytes) -> None:
     """A refusal has a code; taken for one, records would go without what was asked for."""
-    told = to_error(400, b'{"error":' + error + b',"error_description":[1]}', "user.get")
-    assert isinstance(told, Transient)
-    assert told.code == "STRANGE_ANSWER"
+    error_found = to_error(400, b'{"error":' + error + b',"error_description":[1]}', "user.get")
+    assert isinstance(error_found, Transient)
+    assert error_found.code == "STRANGE_ANSWER"
 
 
 @pytest.mark.parametrize("raw", [b"1" + b"0" * 30, b'"abc"', b"[]", b"{}", b"1e308", b"null", b"true", DEEP])

@@ -305,8 +305,8 @@ def test_the_text_of_an_error_is_masked_before_it_is_cut(escaped: str) -> None:
             with pytest.raises(MigrationError) as called:
                 kit.portal.call("user.get", {})
             error = fetched(kit.portal, "/disk/file.bin")
-        for said in (str(called.value), str(error)):
-            assert SECRET[:4] not in said
+        for text in (str(called.value), str(error)):
+            assert SECRET[:4] not in text
 
 
 # ---------------------------------------------------------------- uploads

@@ -60,32 +60,32 @@ def broken(headers: tuple[tuple[str, str], ...] = VERSION) -> Said:
 def after_a_cut(*answers: Said, first: Said | None = None) -> tuple[InMemory, list[object], list[str]]:
     """What is there in the end, what each further try said, and the ranges that were asked for."""
     part = InMemory()
-    told: list[object] = []
+    events: list[object] = []
     with Scripted(first or broken(), Said(), *answers) as server:  # after the cut the portal is asked whether it lives
         source = BitrixSource(Kit([server.webhook]).portal)
         with pytest.raises(Transient):
             source.resume("/disk/file.bin", part, limit=10**7)
         for _ in answers:
             try:
-                told.append(source.resume("/disk/file.bin", part, limit=10**7))
+                events.append(source.resume("/disk/file.bin", part, limit=10**7))
             except MigrationError as error:
-                told.append(error.code)
-        return part, told, [one.headers.get("Range", "") for one in server.heard if one.method == "GET"]
+                events.append(error.code)
+        return part, events, [one.headers.get("Range", "") for one in server.heard if one.method == "GET"]
 
 
 def test_the_rest_is_asked_for_and_taken() -> None:
-    part, told, ranges = after_a_cut(said(HALF))
+    part, answer, ranges = after_a_cut(said(HALF))
     assert bytes(part.content) == CONTENT
-    assert told == [(len(CONTENT), "")]  # nobody has seen all of it at once
+    assert answer == [(len(CONTENT), "")]  # nobody has seen all of it at once
     assert ranges == ["", f"bytes={HALF}-"]
 
 
 @pytest.mark.parametrize("headers", [(("ETag", "0a1b"),), (("Last-Modified", "Thu, 01 Oct 2026 00:00:00 GMT"),)])
 def test_a_version_is_known_by_an_odd_etag_or_by_the_time_of_its_change(headers: tuple[tuple[str, str], ...]) -> None:
     every = (*headers, ("Accept-Ranges", "bytes"))
-    part, told, _ = after_a_cut(said(HALF, every), first=broken(every))
+    part, answer, _ = after_a_cut(said(HALF, every), first=broken(every))
     assert bytes(part.content) == CONTENT
-    assert told == [(len(CONTENT), "")]
+    assert answer == [(len(CONTENT), "")]
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_what_cannot_be_gone_on_with_is_not_kept(headers: tuple[tuple[str, str],
 
 
 def test_a_whole_answer_takes_the_place_of_what_is_there() -> None:
-    part, told, _ = after_a_cut(said())
+    part, answer, _ = after_a_cut(said())
     assert bytes(part.content) == CONTENT
-    assert told == [(len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
+    assert answer == [(len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
 
 
 @pytest.mark.parametrize(
@@ -123,24 +123,24 @@ def test_a_whole_answer_takes_the_place_of_what_is_there() -> None:
 )
 def test_a_rest_that_does_not_fit_is_refused_and_the_next_try_begins_anew(rest: Said) -> None:
     """The link may have been good for once, so the next try gets another."""
-    part, told, ranges = after_a_cut(rest, said())
-    assert told == ["FILE_REPLACED", (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
+    part, answer, ranges = after_a_cut(rest, said())
+    assert answer == ["FILE_REPLACED", (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
     assert ranges == ["", f"bytes={HALF}-", ""]
     assert bytes(part.content) == CONTENT
 
 
 def test_a_rest_that_is_shorter_than_promised_is_not_the_end() -> None:
     short = Said(CONTENT[HALF : HALF + 9], 206, "image/png", said(HALF).headers)
-    part, told, ranges = after_a_cut(short, said(HALF + 9))
-    assert told == ["WRONG_LENGTH", (len(CONTENT), "")]
+    part, answer, ranges = after_a_cut(short, said(HALF + 9))
+    assert answer == ["WRONG_LENGTH", (len(CONTENT), "")]
     assert ranges[-1] == f"bytes={HALF + 9}-"
     assert bytes(part.content) == CONTENT
 
 
 def test_a_page_in_place_of_the_rest_costs_nothing_of_what_is_there() -> None:
     """A link that was good for once leads to the login page."""
-    part, told, _ = after_a_cut(Said(b"<html>login", kind="text/html"), said(HALF))
-    assert told == ["HTML_INSTEAD_OF_FILE", (len(CONTENT), "")]
+    part, answer, _ = after_a_cut(Said(b"<html>login", kind="text/html"), said(HALF))
+    assert answer == ["HTML_INSTEAD_OF_FILE", (len(CONTENT), "")]
     assert bytes(part.content) == CONTENT
 
 
@@ -151,8 +151,8 @@ def test_enough_is_asked_only_of_what_can_be_gone_on_with() -> None:
             source = BitrixSource(Kit([server.webhook]).portal)
             big = Said(CONTENT * 100, 200, "image/png", answer.headers)
             server.answers[:] = [big]
-            told = source.resume("/disk/file.bin", part, limit=10**8, enough=lambda: True)
-        assert (told is not None) is ended
+            outcome = source.resume("/disk/file.bin", part, limit=10**8, enough=lambda: True)
+        assert (outcome is not None) is ended
 
 
 def test_a_file_that_is_too_large_in_all_is_refused_at_its_rest() -> None:

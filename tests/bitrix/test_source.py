@@ -207,7 +207,7 @@ def test_headers_that_the_files_server_wants_are_sent_and_no_secret_in_the_refer
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "code"),
+    ("response", "kind", "code"),
     [
         (Said(b"<html>login", kind="text/html"), Permanent, "HTML_INSTEAD_OF_FILE"),
         (Said(b"<html>", 404, "text/html"), Permanent, "HTTP_404"),
@@ -221,8 +221,8 @@ def test_headers_that_the_files_server_wants_are_sent_and_no_secret_in_the_refer
         (Said(b"", 302, headers=(("Location", "/again"),)), Transient, "TOO_MANY_REDIRECTS"),
     ],
 )
-def test_what_is_not_the_file_is_never_kept_as_one(said: Said, kind: type[MigrationError], code: str) -> None:
-    error = refused(said)
+def test_what_is_not_the_file_is_never_kept_as_one(response: Said, kind: type[MigrationError], code: str) -> None:
+    error = refused(response)
     assert type(error) is kind
     assert error.code == code
 

@@ -59,9 +59,15 @@ def box() -> Iterator[Running]:
 
 
 def keys(box: Running, **other: str) -> Keys:
-    told = known(box)
-    said = Keys(told.client_id, told.client_secret, told.refresh_token, told.access_token, box.token_url)
-    return said._replace(**other)
+    application = known(box)
+    tokens = Keys(
+        application.client_id,
+        application.client_secret,
+        application.refresh_token,
+        application.access_token,
+        box.token_url,
+    )
+    return tokens._replace(**other)
 
 
 def known(box: Running) -> LocalApplication:
@@ -78,19 +84,19 @@ def opened(folder: Path, clock: Clock | None = None) -> Iterator[Store]:
         store.close()
 
 
-def life(box: Running, store: Store, said: Keys, clock: Clock | None = None) -> tuple[Application, Portal]:
+def life(box: Running, store: Store, tokens: Keys, clock: Clock | None = None) -> tuple[Application, Portal]:
     """What one process has."""
     webhook = parse_webhook(box.webhook())
     kit = Kit([box.webhook()])
     portal = Portal(
-        (webhook, application_door(webhook, said.client_id)),
+        (webhook, application_door(webhook, tokens.client_id)),
         governor=kit.governor,
         breaker=kit.breaker,
         clock=clock or Waiting(),
         redactor=kit.redactor,
         name="target",
     )
-    return Application(portal, Tokens(said, store, portal), via=1), portal
+    return Application(portal, Tokens(tokens, store, portal), via=1), portal
 
 
 def test_an_expired_token_is_renewed_once_and_the_call_repeated(box: Running, tmp_path: Path) -> None:
@@ -105,14 +111,14 @@ def test_an_expired_token_is_renewed_once_and_the_call_repeated(box: Running, tm
 
 
 def test_the_next_process_goes_on_with_what_the_last_one_got(box: Running, tmp_path: Path) -> None:
-    said = keys(box)
+    tokens = keys(box)
     for _ in range(2):
         known(box).expire()
         with opened(tmp_path) as store:
-            life(box, store, said)[0].call(LIST, {})
+            life(box, store, tokens)[0].call(LIST, {})
     assert known(box).refreshes == 2
     with opened(tmp_path) as store:
-        life(box, store, said)[0].call(LIST, {})
+        life(box, store, tokens)[0].call(LIST, {})
     assert known(box).refreshes == 2
 
 
@@ -123,10 +129,10 @@ def test_an_access_token_may_be_left_out(box: Running, tmp_path: Path) -> None:
 
 
 def test_many_workers_renew_once(box: Running, tmp_path: Path) -> None:
-    said = keys(box)
+    tokens = keys(box)
     known(box).expire()
     with opened(tmp_path) as store:
-        processes = [life(box, store, said, Standing())[0] for _ in range(3)]
+        processes = [life(box, store, tokens, Standing())[0] for _ in range(3)]
         failures: list[Exception] = []
 
         def work(application: Application) -> None:
@@ -145,27 +151,27 @@ def test_many_workers_renew_once(box: Running, tmp_path: Path) -> None:
 
 
 def test_whoever_died_while_renewing_is_waited_for_and_no_longer(box: Running, tmp_path: Path) -> None:
-    clock, said = Waiting(), keys(box)
+    clock, tokens = Waiting(), keys(box)
     until = (clock.now() + timedelta(seconds=HELD_S)).isoformat()
     with opened(tmp_path) as store:
-        store.write(TOKENS, [RegisterRow(said.client_id, {"Holder": "the dead", "HeldUntilUtc": until})])
+        store.write(TOKENS, [RegisterRow(tokens.client_id, {"Holder": "the dead", "HeldUntilUtc": until})])
         known(box).expire()
-        life(box, store, said, clock)[0].call(LIST, {})
+        life(box, store, tokens, clock)[0].call(LIST, {})
     assert HELD_S <= clock.slept < HELD_S + 2
     assert known(box).refreshes == 1
 
 
 def test_whoever_was_only_slow_leaves_a_token_that_is_good(box: Running, tmp_path: Path) -> None:
     """Two renew with the same token, and one is refused: the other has the new pair."""
-    said = keys(box)
+    tokens = keys(box)
     known(box).expire()
     with opened(tmp_path) as store:
-        slow, portal = life(box, store, said)
+        slow, portal = life(box, store, tokens)
         asked = portal.wire.exchange
 
         def late(*args: Any, **kwargs: Any) -> Any:
             if args[0] == "GET" and not known(box).refreshes:
-                life(box, store, said, clock_after_the_lease)[0].call(LIST, {})
+                life(box, store, tokens, clock_after_the_lease)[0].call(LIST, {})
             return asked(*args, **kwargs)
 
         clock_after_the_lease = Waiting()
@@ -188,26 +194,28 @@ def test_a_token_that_somebody_writes_into_the_settings_counts_more_than_the_sto
 
 
 def test_a_refusal_says_what_to_do_and_frees_the_place(box: Running, tmp_path: Path) -> None:
-    said = keys(box)
+    tokens = keys(box)
     known(box).revoke()
     with opened(tmp_path) as store:
         for _ in range(2):
             with pytest.raises(GateUnmet) as caught:
-                life(box, store, said)[0].call(LIST, {})
+                life(box, store, tokens)[0].call(LIST, {})
             assert caught.value.code == "APPLICATION_REFUSED"
             assert "answered invalid_grant" in caught.value.message
-            assert said.refresh_token not in str(caught.value)
+            assert tokens.refresh_token not in str(caught.value)
 
 
-@pytest.mark.parametrize(("kind", "said"), [("reset", "did not answer"), ("502html", "returned no tokens (HTTP 502)")])
-def test_a_server_that_does_not_answer_may_do_so_later(box: Running, tmp_path: Path, kind: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "response"), [("reset", "did not answer"), ("502html", "returned no tokens (HTTP 502)")]
+)
+def test_a_server_that_does_not_answer_may_do_so_later(box: Running, tmp_path: Path, kind: str, response: str) -> None:
     box.portal.faults = Faults([{"method": "oauth.token", "kind": kind, "at": [1]}])
     known(box).expire()
     with opened(tmp_path) as store:
         application, _ = life(box, store, keys(box))
         with pytest.raises(Transient) as caught:
             application.call(LIST, {})
-        assert said in caught.value.message
+        assert response in caught.value.message
         assert not caught.value.own
         application.call(LIST, {})
 
@@ -224,15 +232,15 @@ def test_no_token_is_logged_or_lies_readable_in_the_store(
     box: Running, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "urllib3")
-    said = keys(box)
-    seen = {said.client_secret, said.access_token, said.refresh_token}
+    tokens = keys(box)
+    secrets = {tokens.client_secret, tokens.access_token, tokens.refresh_token}
     with opened(tmp_path) as store:
-        application, portal = life(box, store, said)
-        portal.redactor.learn(said.client_secret)  # as the settings' own redactor does
+        application, portal = life(box, store, tokens)
+        portal.redactor.learn(tokens.client_secret)  # as the settings' own redactor does
         for _ in range(2):
             known(box).expire()
             application.call(LIST, {})
-            seen |= {known(box).access_token, known(box).refresh_token}
+            secrets |= {known(box).access_token, known(box).refresh_token}
         assert portal.redactor.redact(known(box).access_token) != known(box).access_token
     logged = "\n".join(record.getMessage() for record in caplog.records)
     assert "/oauth/token/" in logged
@@ -240,7 +248,7 @@ def test_no_token_is_logged_or_lies_readable_in_the_store(
     stored = "\n".join(connection.iterdump())
     connection.close()
     assert "Sealed" in stored
-    assert not [one for one in seen if one in logged or one in stored]
+    assert not [one for one in secrets if one in logged or one in stored]
 
 
 def test_a_seal_opens_with_its_own_key_only_and_only_unbroken() -> None:

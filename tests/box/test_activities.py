@@ -26,9 +26,9 @@ def php(code: str, given: Any = None) -> Any:
 
 
 def test_both_lists_are_the_same() -> None:
-    told = php(f"(new ReflectionClassConstant('{CLASS}', 'STANDARD'))->getValue()").split(" ")
-    assert len(told) == len(set(told))
-    assert set(told) == STANDARD
+    names = php(f"(new ReflectionClassConstant('{CLASS}', 'STANDARD'))->getValue()").split(" ")
+    assert len(names) == len(set(names))
+    assert set(names) == STANDARD
 
 
 @pytest.mark.parametrize("template", [tree for tree, _ in REFUSED.values()], ids=REFUSED.keys())
@@ -37,9 +37,9 @@ def test_both_refuse_the_same_templates(template: Any) -> None:
         template = [*template[0]["Children"][0]["Children"]]
         for _ in range(4_900):
             template = template[0]["Children"]
-    told = php(f"{CLASS}::forbidden((array)$given)", {"TEMPLATE": template})
+    answer = php(f"{CLASS}::forbidden((array)$given)", {"TEMPLATE": template})
     here = activity_names(find_forbidden({"TEMPLATE": template}))
-    assert [one.replace("(unreadable)", "(no type)") for one in told] == [
+    assert [one.replace("(unreadable)", "(no type)") for one in answer] == [
         one.replace("(unreadable)", "(no type)") for one in here
     ]
 

@@ -23,9 +23,9 @@ def run(*command: object) -> tuple[int, str]:
 
 
 def long_functions(*files: Path) -> list[str]:
-    status, said = run("php", LENGTHS, LONGEST_FUNCTION, *files)
-    assert status == 0, said
-    return said.splitlines()
+    status, output = run("php", LENGTHS, LONGEST_FUNCTION, *files)
+    assert status == 0, output
+    return output.splitlines()
 
 
 def compile_files(*files: Path) -> tuple[int, str]:
@@ -34,31 +34,31 @@ def compile_files(*files: Path) -> tuple[int, str]:
 
 
 def test_every_file_is_php() -> None:
-    status, said = compile_files(*php_files())
-    assert status == 0, said
+    status, output = compile_files(*php_files())
+    assert status == 0, output
 
 
 @pytest.mark.parametrize("wrong", ["class A { function f( {} }", "class A { function f() {} function f() {} }"])
 def test_a_file_that_is_not_php_is_found(tmp_path: Path, wrong: str) -> None:
     (tmp_path / "a.php").write_text(f"<?php\n{wrong}\n")
-    status, said = compile_files(*php_files()[:1], tmp_path / "a.php")
+    status, output = compile_files(*php_files()[:1], tmp_path / "a.php")
     assert status != 0
-    assert "a.php" in said
+    assert "a.php" in output
 
 
 def test_every_file_keeps_to_psr_12() -> None:
-    status, said = run("phpcs", "-q", "--report=emacs", "--standard=phpcs.xml")
-    assert status == 0, f"phpcs found:\n{said}"
+    status, output = run("phpcs", "-q", "--report=emacs", "--standard=phpcs.xml")
+    assert status == 0, f"phpcs found:\n{output}"
 
 
 def test_the_tests_in_php_pass() -> None:
-    status, said = run("phpunit", "--configuration", "phpunit.xml", "--colors=never")
-    assert status == 0, f"phpunit says:\n{said[-8000:]}"
+    status, output = run("phpunit", "--configuration", "phpunit.xml", "--colors=never")
+    assert status == 0, f"phpunit says:\n{output[-8000:]}"
 
 
 def test_no_function_is_too_long() -> None:
-    told = long_functions(*php_files())
-    assert not told, "\n".join(told)
+    functions = long_functions(*php_files())
+    assert not functions, "\n".join(functions)
 
 
 def test_a_function_that_is_too_long_is_found(tmp_path: Path) -> None:
@@ -67,5 +67,5 @@ def test_a_function_that_is_too_long_is_found(tmp_path: Path) -> None:
 
     file = tmp_path / "a.php"
     file.write_text(f"<?php\n{function('short', LONGEST_FUNCTION)}{function('long', LONGEST_FUNCTION + 1)}")
-    (told,) = long_functions(file)
-    assert told == f"{file}:{LONGEST_FUNCTION + 2}: long has 41 lines, more than 40"
+    (line,) = long_functions(file)
+    assert line == f"{file}:{LONGEST_FUNCTION + 2}: long has 41 lines, more than 40"

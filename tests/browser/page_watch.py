@@ -79,8 +79,8 @@ class Watched:
         return list(self.page.evaluate(A11Y))
 
     def assert_quiet(self) -> None:
-        told = [one for one in self.complaints if not any(part in one for part in self.expected)]
-        assert told == []
+        found = [one for one in self.complaints if not any(part in one for part in self.expected)]
+        assert found == []
         assert self.broken_rules() == []
 
 

@@ -12,9 +12,9 @@ from tests.browser.server import Desk
 
 
 def test_a_conflict_is_decided_by_button_and_by_table(browser: Browser, finished: Desk, tmp_path: Path) -> None:
-    with watched(browser, finished) as seen:
-        page = seen.page
-        seen.go("/")
+    with watched(browser, finished) as watch:
+        page = watch.page
+        watch.go("/")
         expect(page.locator("#undecided")).to_contain_text("1")
         page.locator("[data-key=undecided] a").click()
         shown = page.locator(f"[data-record='groups {GROUP}']")

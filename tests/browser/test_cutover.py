@@ -27,9 +27,9 @@ def is_done(page: Page, step: str) -> None:
 
 
 def test_an_admin_is_led_through_the_cutover(browser: Browser, tmp_path: Path, photograph: Photograph) -> None:
-    with desk(tmp_path, SMALL, more=ENTITIES) as made, watched(browser, made) as seen:
-        page = seen.page
-        seen.go("/cutover")
+    with desk(tmp_path, SMALL, more=ENTITIES) as made, watched(browser, made) as watch:
+        page = watch.page
+        watch.go("/cutover")
         expect(page.locator("#next")).to_contain_text("Next: full pass")
         assert made.command("run").returncode == 0
         person = max(made.source.portal.company.users.ids)
@@ -57,5 +57,5 @@ def test_an_admin_is_led_through_the_cutover(browser: Browser, tmp_path: Path, p
         expect(page.locator("#deltas")).to_contain_text("Users 1")
         photograph(page, "cutover-live")
         assert made.ask("/pass")["last"]["report_only"]
-        seen.go("/")
+        watch.go("/")
         expect(page.locator("#pass")).to_contain_text("Nothing was imported.")

@@ -25,21 +25,21 @@ def forgetful(made: Desk) -> None:
 
 
 def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made) as seen:
+    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made) as watch:
         forgetful(made)
-        seen.go("/")
-        seen.page.get_by_role("button", name="Start", exact=True).click()
-        dialog = seen.page.get_by_role("dialog")
+        watch.go("/")
+        watch.page.get_by_role("button", name="Start", exact=True).click()
+        dialog = watch.page.get_by_role("dialog")
         expect(dialog).to_contain_text("WORK_PHONE", timeout=LONG_MS)
         dialog.get_by_role("button", name="Start", exact=True).click()
         expect(dialog).to_be_visible()  # not without the tick
         dialog.get_by_label(words("en")("fidelity.tick")).check()
         dialog.get_by_role("button", name="Start", exact=True).click()
-        wait_for(seen.page, words("en")("page.verdict.done"))
+        wait_for(watch.page, words("en")("page.verdict.done"))
         assert made.ask("/fidelity")["list"]["accepted"]["by"] == "the dashboard"
-        seen.go("/fidelity")
-        expect(seen.page.locator("main")).to_contain_text("Accepted by the dashboard")
-        assert seen.stumbles() == []
+        watch.go("/fidelity")
+        expect(watch.page.locator("main")).to_contain_text("Accepted by the dashboard")
+        assert watch.stumbles() == []
 
 
 def test_the_page_is_whole_in_every_language_and_width(
@@ -49,16 +49,16 @@ def test_the_page_is_whole_in_every_language_and_width(
         forgetful(made)
         for accepted in (False, True):
             for language in LANGUAGES:
-                with watched(browser, made, locale=language, viewport=DESK) as seen:
-                    seen.go("/fidelity")
+                with watched(browser, made, locale=language, viewport=DESK) as watch:
+                    watch.go("/fidelity")
                     for kind, size in (("desk", DESK), ("phone", PHONE)):
-                        seen.page.set_viewport_size(size)  # type: ignore[arg-type]
-                        assert seen.stumbles() == []
-                        assert seen.wider_than_the_screen() == 0
-                        photograph(seen.page, f"fidelity-{language}-{accepted}-{kind}")
-                    assert "[object" not in seen.page.inner_text("main")
-                    assert "No telephones." in seen.page.inner_text("main")
-                    assert language == "en" or english_left(seen.page) == []
+                        watch.page.set_viewport_size(size)  # type: ignore[arg-type]
+                        assert watch.stumbles() == []
+                        assert watch.wider_than_the_screen() == 0
+                        photograph(watch.page, f"fidelity-{language}-{accepted}-{kind}")
+                    assert "[object" not in watch.page.inner_text("main")
+                    assert "No telephones." in watch.page.inner_text("main")
+                    assert language == "en" or english_left(watch.page) == []
                     if not accepted and language == LANGUAGES[-1]:
-                        seen.page.get_by_role("button", name=words(language)("fidelity.tick")).click()
-                        expect(seen.page.locator("#result")).to_contain_text(words(language)("web.fidelity_accepted"))
+                        watch.page.get_by_role("button", name=words(language)("fidelity.tick")).click()
+                        expect(watch.page.locator("#result")).to_contain_text(words(language)("web.fidelity_accepted"))

@@ -18,10 +18,10 @@ def person(made: Desk) -> dict[str, str]:
 
 def test_a_record_is_found_and_opened_by_its_id_title_and_email(browser: Browser, finished: Desk) -> None:
     known = person(finished)
-    with watched(browser, finished) as seen:
-        page = seen.page
+    with watched(browser, finished) as watch:
+        page = watch.page
         for text in known.values():
-            seen.go("/search")
+            watch.go("/search")
             assert page.evaluate("document.activeElement.id") == "q"
             page.keyboard.type(text)
             page.keyboard.press("Enter")
@@ -31,15 +31,15 @@ def test_a_record_is_found_and_opened_by_its_id_title_and_email(browser: Browser
         expect(page).to_have_url(re.compile(rf"/records/users/{USER}$"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(known["title"])
 
-        seen.go("/search?q=nobody-is-called-so")
+        watch.go("/search?q=nobody-is-called-so")
         expect(page.locator("#looked")).to_contain_text("Nothing found")
         expect(page.locator("#stop")).to_be_hidden()
 
 
 def test_a_records_page_shows_three_sides_and_a_verdict_for_each_field(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished) as seen:
-        page = seen.page
-        seen.go(f"/records/users/{USER}")
+    with watched(browser, finished) as watch:
+        page = watch.page
+        watch.go(f"/records/users/{USER}")
         expect(page.locator(".verdict-card")).to_contain_text("Equal")
         row = page.locator("[data-field=EMAIL]")
         expect(row).to_contain_text("equal")
@@ -47,7 +47,7 @@ def test_a_records_page_shows_three_sides_and_a_verdict_for_each_field(browser: 
         departments = page.locator("[data-field=UF_DEPARTMENT]")
         expect(departments).to_contain_text("ID mapped")
         departments.get_by_role("link").first.click()
-        seen.settle()
+        watch.settle()
         expect(page.locator(".crumbs")).to_contain_text("Departments")
 
 
@@ -55,9 +55,9 @@ def test_differences_come_first_and_can_be_shown_alone(browser: Browser, finishe
     before = finished.source.portal.company.users.row(4)["PERSONAL_CITY"]
     finished.change("users", id=4, fields={"PERSONAL_CITY": "Changed after"})
     try:
-        with watched(browser, finished) as seen:
-            page = seen.page
-            seen.go("/records/users/4")
+        with watched(browser, finished) as watch:
+            page = watch.page
+            watch.go("/records/users/4")
             expect(page.locator(".verdict-card")).to_contain_text("Differs")
             first = page.locator(".fields tbody tr").first
             expect(first).to_contain_text("PERSONAL_CITY")

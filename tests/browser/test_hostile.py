@@ -38,7 +38,7 @@ def poisoned(folder: Path) -> Iterator[tuple[Desk, dict[str, str]]]:
 def test_hostile_data_is_shown_on_every_page_and_does_nothing(
     browser: Browser, tmp_path: Path, photograph: Photograph
 ) -> None:
-    with poisoned(tmp_path) as (made, ids), watched(browser, made) as seen:
+    with poisoned(tmp_path) as (made, ids), watched(browser, made) as watch:
         ways = [
             "/",
             "/errors",
@@ -50,41 +50,41 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(
         ]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
         for way in ways:
-            seen.go(way)
-            _is_harmless(seen, way)
-        _is_written_out(seen, ids["groups"])
-        photograph(seen.page, "hostile-record")
-        _is_folded(seen, ids["users"])
-        seen.go("/findings")
-        assert hostile.BREAKOUT in seen.page.locator("#findings").inner_text()  # the finding that was provoked
-        seen.go("/conflicts")
-        assert hostile.BREAKOUT in seen.page.locator("#conflicts").inner_text()
+            watch.go(way)
+            _is_harmless(watch, way)
+        _is_written_out(watch, ids["groups"])
+        photograph(watch.page, "hostile-record")
+        _is_folded(watch, ids["users"])
+        watch.go("/findings")
+        assert hostile.BREAKOUT in watch.page.locator("#findings").inner_text()  # the finding that was provoked
+        watch.go("/conflicts")
+        assert hostile.BREAKOUT in watch.page.locator("#conflicts").inner_text()
 
 
-def _is_harmless(seen: Watched, way: str) -> None:
-    for opener in seen.page.locator(".opener").all():
+def _is_harmless(watch: Watched, way: str) -> None:
+    for opener in watch.page.locator(".opener").all():
         opener.click()
-    assert seen.page.evaluate("window.hacked") is None, way
-    assert seen.page.evaluate(STRANGERS) == [], way
-    assert "\u202e" not in seen.page.evaluate("document.documentElement.textContent"), way
-    assert seen.page.locator("header nav a").count() == 8, way  # the page is all there
-    assert seen.page.get_by_role("heading", level=1).count() == 1, way
-    assert seen.wider_than_the_screen() == 0, way
+    assert watch.page.evaluate("window.hacked") is None, way
+    assert watch.page.evaluate(STRANGERS) == [], way
+    assert "\u202e" not in watch.page.evaluate("document.documentElement.textContent"), way
+    assert watch.page.locator("header nav a").count() == 8, way  # the page is all there
+    assert watch.page.get_by_role("heading", level=1).count() == 1, way
+    assert watch.wider_than_the_screen() == 0, way
 
 
-def _is_written_out(seen: Watched, group: str) -> None:
+def _is_written_out(watch: Watched, group: str) -> None:
     """What cannot be seen, and what would turn a text around."""
-    seen.go(f"/records/groups/{group}")
-    name = str(seen.page.locator("[data-field=NAME]").text_content())
+    watch.go(f"/records/groups/{group}")
+    name = str(watch.page.locator("[data-field=NAME]").text_content())
     for part in (hostile.SCRIPT, hostile.BRACES, r"\u202egnp.exe\u202c", r"nul\u0000bell\u0007escape\u001b[31m"):
         assert part in name
 
 
-def _is_folded(seen: Watched, user: str) -> None:
+def _is_folded(watch: Watched, user: str) -> None:
     """A megabyte; and its length is said."""
-    seen.go(f"/records/users/{user}")
-    field = seen.page.locator("[data-field=NAME]")
+    watch.go(f"/records/users/{user}")
+    field = watch.page.locator("[data-field=NAME]")
     assert "1\u202f000\u202f000 characters" in field.inner_text()
-    assert len(seen.page.evaluate("document.body.textContent")) < 60_000
+    assert len(watch.page.evaluate("document.body.textContent")) < 60_000
     field.locator("summary").first.click()
     assert "The first" in field.inner_text()

@@ -28,9 +28,9 @@ def streams_of(made: Desk, entity: str) -> list[Any]:
 
 
 def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as seen:
-        page = seen.page
-        seen.go("/")
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as watch:
+        page = watch.page
+        watch.go("/")
         expect(verdict(page)).to_have_text("Not started")
         page.evaluate(WATCH)
         click(page, "Start", "Start")
@@ -47,21 +47,21 @@ def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: B
         wait_for(page, "Completed")
         expect(page.locator("[data-figure=share] .figure-value")).to_have_text("100%")
         expect(page.locator("[data-figure=left] .figure-value")).to_have_text("finished")
-        told = page.evaluate("window.told")  # the same document still: nothing was loaded again
-        assert len({tuple(one) for one in told}) >= 4, told
+        answer = page.evaluate("window.told")  # the same document still: nothing was loaded again
+        assert len({tuple(one) for one in answer}) >= 4, answer
         for place in range(3):  # nothing that was told is taken back
-            numbers = [one[place] for one in told]
-            assert numbers == sorted(numbers), told
-        assert told[-1][2] == sum(one["imported"] for one in streams_of(made, "chats")) > 0
+            numbers = [one[place] for one in answer]
+            assert numbers == sorted(numbers), answer
+        assert answer[-1][2] == sum(one["imported"] for one in streams_of(made, "chats")) > 0
         assert page.locator("#chart svg .line").count() == 2
         page.get_by_text("The chart as a table").click()
         assert page.locator("#chart-rows tbody tr").count() >= 1
 
 
 def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as seen:
-        page = seen.page
-        seen.go("/")
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as watch:
+        page = watch.page
+        watch.go("/")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
         page.keyboard.press("Enter")
@@ -92,9 +92,9 @@ def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Pa
 
 
 def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path) as made, watched(browser, made) as seen:
-        page = seen.page
-        seen.go("/analysis")
+    with desk(tmp_path) as made, watched(browser, made) as watch:
+        page = watch.page
+        watch.go("/analysis")
         expect(page.locator("#analysis")).to_contain_text("No forecast yet")
         click(page, "Make a forecast", "Start")
         expect(page.locator("#analysis")).to_contain_text("Migration time", timeout=LONG_MS)

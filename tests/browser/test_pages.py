@@ -38,73 +38,98 @@ LOOKS = {
 def test_every_page_is_whole_in_every_language_theme_and_width(
     language: str, browser: Browser, finished: Desk, photograph: Photograph
 ) -> None:
-    with watched(browser, finished, locale=language, viewport=DESK) as seen:
-        seen.expected = ("/no/such/page",)
+    with watched(browser, finished, locale=language, viewport=DESK) as watch:
+        watch.expected = ("/no/such/page",)
         for name, path in PAGES.items():
-            seen.page.set_viewport_size(DESK)  # type: ignore[arg-type]
-            seen.go(path)
-            for opener in seen.page.locator(".opener").all():
+            watch.page.set_viewport_size(DESK)  # type: ignore[arg-type]
+            watch.go(path)
+            for opener in watch.page.locator(".opener").all():
                 opener.click()
             for kind, size, theme in LOOKS[language]:
-                seen.page.set_viewport_size(size)  # type: ignore[arg-type]
-                seen.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-                assert seen.stumbles() == [], f"{name}, {kind}, {theme}"
-                assert seen.wider_than_the_screen() == 0, f"{name}, {kind}"
-                photograph(seen.page, f"{name}-{language}-{theme}-{kind}")
-            _speaks(seen, language)
-            assert seen.broken_rules() == [], name
+                watch.page.set_viewport_size(size)  # type: ignore[arg-type]
+                watch.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+                assert watch.stumbles() == [], f"{name}, {kind}, {theme}"
+                assert watch.wider_than_the_screen() == 0, f"{name}, {kind}"
+                photograph(watch.page, f"{name}-{language}-{theme}-{kind}")
+            _speaks(watch, language)
+            assert watch.broken_rules() == [], name
 
 
-def _speaks(seen: Watched, language: str) -> None:
-    assert seen.page.evaluate("document.documentElement.lang") == language
-    shown = seen.page.evaluate("document.body.innerText") + seen.page.title()
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_menu_takes_one_line_on_a_desk(
+    language: str, browser: Browser, finished: Desk, photograph: Photograph
+) -> None:
+    """Also with the number of conflicts that wait for a decision, and with the longest name of a theme."""
+    with watched(browser, finished, locale=language, viewport=DESK) as watch:
+        for name in ("front", "findings", "fidelity"):
+            watch.go(PAGES.get(name, f"/{name}"))
+            for theme in ("system", "light", "dark"):
+                assert watch.page.evaluate(LINES, theme) == 1, f"{name}, {theme}"
+        photograph(watch.page, f"menu-{language}")
+
+
+LINES = """(theme) => {
+  const count = document.querySelector("#undecided");
+  count.hidden = false;
+  count.textContent = "128";
+  const button = document.querySelector("#theme");
+  button.textContent = button.dataset[theme];
+  const menu = document.querySelector(".top nav");
+  const apart = document.querySelector(".switches").getBoundingClientRect().top >= menu.getBoundingClientRect().bottom;
+  return new Set([...menu.querySelectorAll("li")].map((one) => one.offsetTop)).size + apart;
+}"""
+
+
+def _speaks(watch: Watched, language: str) -> None:
+    assert watch.page.evaluate("document.documentElement.lang") == language
+    shown = watch.page.evaluate("document.body.innerText") + watch.page.title()
     keys = [key for key in words("en").topic("page") if "." in key and key in shown.split()]
     assert keys == []
     assert "undefined" not in shown
     assert "[object" not in shown
     assert "NaN" not in shown
     if language != "en":
-        assert english_left(seen.page) == []
+        assert english_left(watch.page) == []
 
 
 def test_the_two_languages_of_a_page_say_different_things(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished) as seen:
-        seen.go("/")
-        assert seen.page.get_by_role("heading", level=1).inner_text() == words("en")("page.verdict.findings")
-        seen.page.get_by_role("link", name="RU").click()
-        seen.settle()
-        assert seen.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.verdict.findings")
-        seen.go("/errors")  # the choice is remembered, whatever the browser prefers
-        assert seen.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.errors.head")
+    with watched(browser, finished) as watch:
+        watch.go("/")
+        assert watch.page.get_by_role("heading", level=1).inner_text() == words("en")("page.verdict.findings")
+        watch.page.get_by_role("link", name="RU").click()
+        watch.settle()
+        assert watch.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.verdict.findings")
+        watch.go("/errors")  # the choice is remembered, whatever the browser prefers
+        assert watch.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.errors.head")
 
 
 def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, finished: Desk) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
-    with watched(browser, finished, color_scheme="light") as seen:
-        seen.go("/errors")
-        light = seen.page.evaluate(background)
-        seen.page.emulate_media(color_scheme="dark")
-        dark = seen.page.evaluate(background)
+    with watched(browser, finished, color_scheme="light") as watch:
+        watch.go("/errors")
+        light = watch.page.evaluate(background)
+        watch.page.emulate_media(color_scheme="dark")
+        dark = watch.page.evaluate(background)
         assert dark != light
-        seen.page.get_by_role("button", name="Theme: auto").click()
-        assert seen.page.evaluate(background) == light
-        seen.go("/findings")
-        assert seen.page.evaluate(background) == light
-        seen.page.get_by_role("button", name="Theme: light").click()
-        assert seen.page.evaluate(background) == dark
+        watch.page.get_by_role("button", name="Theme: auto").click()
+        assert watch.page.evaluate(background) == light
+        watch.go("/findings")
+        assert watch.page.evaluate(background) == light
+        watch.page.get_by_role("button", name="Theme: light").click()
+        assert watch.page.evaluate(background) == dark
 
 
 def test_on_paper_stands_what_is_known_without_what_is_clicked(
     browser: Browser, finished: Desk, photograph: Photograph
 ) -> None:
-    with watched(browser, finished) as seen:
-        seen.go("/")
-        seen.page.emulate_media(media="print", color_scheme="dark")
-        assert seen.page.locator("#verdict").is_visible()
-        assert not seen.page.locator("header nav").is_visible()
-        assert not seen.page.locator("#actions button").first.is_visible()
+    with watched(browser, finished) as watch:
+        watch.go("/")
+        watch.page.emulate_media(media="print", color_scheme="dark")
+        assert watch.page.locator("#verdict").is_visible()
+        assert not watch.page.locator("header nav").is_visible()
+        assert not watch.page.locator("#actions button").first.is_visible()
         assert (
-            seen.page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+            watch.page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
             == "rgb(255, 255, 255)"
         )
-        photograph(seen.page, "front-en-paper")
+        photograph(watch.page, "front-en-paper")

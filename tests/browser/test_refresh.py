@@ -19,9 +19,9 @@ def look_again(page: Page, times: int = 2) -> None:
 
 
 def test_looking_again_closes_nothing_moves_nothing_and_takes_no_focus(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished) as seen:
-        page = seen.page
-        seen.go("/")
+    with watched(browser, finished) as watch:
+        page = watch.page
+        watch.go("/")
         page.get_by_text("The chart as a table").click()
         opener = page.locator("[data-entity=chats]")
         opener.click()
@@ -41,10 +41,10 @@ def test_looking_again_closes_nothing_moves_nothing_and_takes_no_focus(browser: 
 
 
 def test_a_server_that_is_away_is_said_and_old_numbers_look_old(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path) as made, watched(browser, made) as seen:
-        seen.expected = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "401")
-        page = seen.page
-        seen.go("/")
+    with desk(tmp_path) as made, watched(browser, made) as watch:
+        watch.expected = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "401")
+        page = watch.page
+        watch.go("/")
         expect(verdict(page)).to_have_text("Not started")
         port = made.url.rpartition(":")[2]
         assert made.served is not None
@@ -54,9 +54,9 @@ def test_a_server_that_is_away_is_said_and_old_numbers_look_old(browser: Browser
         expect(verdict(page)).to_have_text("No connection")
         expect(page.locator("#sentence")).to_contain_text("old")
         assert page.evaluate("document.documentElement.hasAttribute('data-stale')")
-        assert seen.stumbles() == []
+        assert watch.stumbles() == []
         with served(made, "--port", port):  # with another token: the session has ended
-            expect(page.get_by_label("Token")).to_be_visible(timeout=LONG_MS)
+            expect(page.get_by_role("button", name="Sign in")).to_be_enabled(timeout=LONG_MS)
             page.get_by_label("Token").fill(made.token)
             page.keyboard.press("Enter")
             expect(verdict(page)).to_have_text("Not started", timeout=LONG_MS)
@@ -64,15 +64,31 @@ def test_a_server_that_is_away_is_said_and_old_numbers_look_old(browser: Browser
             assert not page.evaluate("document.documentElement.hasAttribute('data-stale')")
 
 
+def test_enter_before_the_script_of_the_login_has_come_sends_nothing(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path) as made, watched(browser, made, stranger=True) as watch:
+        page = watch.page
+        kept: list[Route] = []
+        watch.expected = ("401",)
+        page.route("**/login.js", lambda route: kept.append(route))
+        page.goto(f"{made.url}/login?next=%2Ferrors", wait_until="commit")
+        page.get_by_label("Token").fill(made.token)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Sign in")).to_be_disabled()
+        kept[0].continue_()
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(f"{made.url}/errors")
+
+
 def test_a_token_opens_the_door(browser: Browser, tmp_path: Path) -> None:
     token = "a-token-that-is-long-enough"
     (tmp_path / "token").write_text(token)
     with desk(tmp_path, serving=("--token", f"file:{tmp_path / 'token'}")) as made:
-        with watched(browser, made, stranger=True) as seen:
-            seen.expected = ("401",)
-            page = seen.page
+        with watched(browser, made, stranger=True) as watch:
+            watch.expected = ("401",)
+            page = watch.page
             page.goto(f"{made.url}/errors")
             expect(page).to_have_url(f"{made.url}/login?next=%2Ferrors")
+            expect(page.get_by_role("button", name="Sign in")).to_be_enabled()
             page.get_by_label("Token").fill("wrong, wrong, wrong, wrong")
             page.keyboard.press("Enter")
             expect(page.get_by_role("alert")).not_to_be_empty()
@@ -85,17 +101,17 @@ def test_a_token_opens_the_door(browser: Browser, tmp_path: Path) -> None:
             page.context.add_cookies([cookie])  # type: ignore[list-item] # a copy that somebody kept
             page.goto(f"{made.url}/errors")
             expect(page.get_by_label("Token")).to_be_visible()
-        with watched(browser, made, stranger=True) as seen:
-            seen.page.goto(f"{made.url}/login#{token}")
-            expect(verdict(seen.page)).to_have_text("Not started")
-            assert token not in seen.page.url
+        with watched(browser, made, stranger=True) as watch:
+            watch.page.goto(f"{made.url}/login#{token}")
+            expect(verdict(watch.page)).to_have_text("Not started")
+            assert token not in watch.page.url
 
 
 def test_the_link_that_serve_prints_opens_the_dashboard(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path) as made, watched(browser, made, stranger=True) as seen:
-        seen.page.goto(f"{made.url}/login#{made.token}")
-        expect(verdict(seen.page)).to_have_text("Not started")
-        assert made.token not in seen.page.url
+    with desk(tmp_path) as made, watched(browser, made, stranger=True) as watch:
+        watch.page.goto(f"{made.url}/login#{made.token}")
+        expect(verdict(watch.page)).to_have_text("Not started")
+        assert made.token not in watch.page.url
 
 
 @pytest.mark.parametrize(
@@ -115,15 +131,15 @@ def test_the_link_that_serve_prints_opens_the_dashboard(browser: Browser, tmp_pa
     ],
 )
 def test_after_the_login_nobody_is_sent_elsewhere(browser: Browser, finished: Desk, way: str) -> None:
-    with watched(browser, finished, stranger=True) as seen:
-        seen.page.goto(f"{finished.url}/login?next={quote(way, safe='')}#{finished.token}")
-        expect(seen.page).to_have_url(f"{finished.url}/")
-        seen.settle()
+    with watched(browser, finished, stranger=True) as watch:
+        watch.page.goto(f"{finished.url}/login?next={quote(way, safe='')}#{finished.token}")
+        expect(watch.page).to_have_url(f"{finished.url}/")
+        watch.settle()
 
 
 def test_after_the_login_one_is_where_one_wanted_to_be(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished, stranger=True) as seen:
+    with watched(browser, finished, stranger=True) as watch:
         wanted = "/search?q=%D0%BE%D0%B2%D0%B0"
-        seen.page.goto(f"{finished.url}/login?next={quote(wanted, safe='')}#{finished.token}")
-        expect(seen.page).to_have_url(finished.url + wanted)
-        seen.settle()
+        watch.page.goto(f"{finished.url}/login?next={quote(wanted, safe='')}#{finished.token}")
+        expect(watch.page).to_have_url(finished.url + wanted)
+        watch.settle()

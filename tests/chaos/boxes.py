@@ -49,12 +49,12 @@ def simulated(_folder: Path, speed: float) -> Iterator[Box]:
 def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
     features = ("--no-module", "--application", f"--activities={STRANGE}")
     with portal("--role=box", *features, *_pace(speed)) as box:
-        told = "\n".join(f'{name} = "{box.application[name]}"' for name in APPLICATION)
+        text = "\n".join(f'{name} = "{box.application[name]}"' for name in APPLICATION)
         yield Box(
             box,
             _administrator(box),
             weather=storm.over_a_box_without_the_module(speed),
-            settings=f'kind = "rest"\n[target.application]\n{told}',
+            settings=f'kind = "rest"\n[target.application]\n{text}',
             habits={
                 **dict.fromkeys(("run", "sync"), ("--full", "--accept-fidelity")),
                 "resume": ("--full",),

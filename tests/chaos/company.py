@@ -214,14 +214,14 @@ def _survive(
         helpers=under.helpers,
         strike_box=target.strike,
     )
-    seen = {"cloud": cloud.look("stats"), "box": box.look("stats")}
+    stats = {"cloud": cloud.look("stats"), "box": box.look("stats")}
     cloud.faults([])
     box.faults([])
     repaired, exits = _settle(migration, rightly_failed(source()))
     proof = target.prove(source(), box, migration, status(migration))
     proof.differences += target.strays()
     exits.append(_nothing_more(migration, target, proof))
-    return Report(seed, tally, proof, seen, len(worked), repaired, exits)
+    return Report(seed, tally, proof, stats, len(worked), repaired, exits)
 
 
 def prepare(
@@ -264,8 +264,8 @@ def _settle(migration: Migration, rightly: int) -> tuple[int, list[int]]:
     return max(0, before - rightly), exits
 
 
-def failed(told: Json) -> int:
-    entities = told["entities"].values()
+def failed(output: Json) -> int:
+    entities = output["entities"].values()
     return sum(int(one["import_err"]) for about in entities for one in about["streams"].values())
 
 

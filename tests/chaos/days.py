@@ -132,10 +132,10 @@ class Life:
     def work(self, day: int) -> None:
         """At the source, and by hand on the box: of what changed there too, and of other records."""
         ledger, share = self.report.ledger, self.chance.choice(SHARES)
-        told = self.cloud.live(self.report.seed * 1000 + day * 10, share)
-        ledger.note(told)
+        changes = self.cloud.live(self.report.seed * 1000 + day * 10, share)
+        ledger.note(changes)
         links = self.migration.table("links")
-        ledger.edit(NAMES, links, told, self.chance, partial(self.box.edit, self.box.portal))
+        ledger.edit(NAMES, links, changes, self.chance, partial(self.box.edit, self.box.portal))
         for one in (self.cloud, self.box.portal):
             one.wait(HOURS)
 
@@ -152,8 +152,8 @@ class Life:
                     killed += 1
                     if self.chance.random() < MEANWHILE:
                         share = self.chance.choice(SHARES) / 2
-                        told = self.cloud.live(self.report.seed * 1000 + day * 10 + killed, share)
-                        self.report.ledger.note(told)
+                        changes = self.cloud.live(self.report.seed * 1000 + day * 10 + killed, share)
+                        self.report.ledger.note(changes)
                     continue
                 if code != -signal.SIGKILL:
                     self.report.exits[code] += 1

@@ -59,12 +59,12 @@ class Ledger:
 
     # ------------------------------------------------------------ what happens
 
-    def note(self, told: Json) -> None:
+    def note(self, changes: Json) -> None:
         """What `mutate` tells."""
-        for stream, lists in told["streams"].items():
+        for stream, lists in changes["streams"].items():
             self.created[stream] |= {*lists["created"]}
             self.counts.update({done: len(ids) for done, ids in lists.items()})
-        for one in told["invisible"]:
+        for one in changes["invisible"]:
             self.counts["invisible"] += 1
             counted = one["trap"] == "comment_in_chat" and self.moves != "nothing"
             if is_explained(one["stream"], one["trap"]) and not counted:
@@ -80,7 +80,7 @@ class Ledger:
         self,
         names: Mapping[str, str],
         links: Sequence[Mapping[str, str]],
-        told: Json,
+        changes: Json,
         chance: random.Random,
         write: Callable[[str, str, str], None],
     ) -> None:
@@ -91,7 +91,7 @@ class Ledger:
                 for one in links
                 if one["stream"] == stream and one["origin"] == "import"
             }
-            lists = told["streams"].get(stream, {"changed": [], "deleted": [], "hidden": []})
+            lists = changes["streams"].get(stream, {"changed": [], "deleted": [], "hidden": []})
             free = [one for one in sorted(ours) if (stream, one) not in self.ever_edited]
             changed = [one for one in free if one in lists["changed"] and (stream, one) not in self.unseen]
             others = [one for one in free if not any(one in ids for ids in lists.values())]
@@ -106,8 +106,8 @@ class Ledger:
     def look_deep(self, source: Source) -> None:
         """After a deep pass less is explained."""
         tasks = {number for number, row in source["tasks"].items() if str(row["status"]) != CLOSED}
-        seen = {one for one in self.unseen if one[0] in LOOKED_INTO and one[1].partition(":")[0] in tasks}
-        self.unseen -= seen | {one for one in self.unseen if one[0] == "chats"}
+        found = {one for one in self.unseen if one[0] in LOOKED_INTO and one[1].partition(":")[0] in tasks}
+        self.unseen -= found | {one for one in self.unseen if one[0] == "chats"}
 
     def bring_all(self) -> None:
         """After a full pass nothing is explained."""
@@ -174,19 +174,21 @@ class Ledger:
             self.edited.pop(one, None)  # by the rule the source's version was written
         self.conflicts |= found
 
-    def accounts(self, source: Source, told: Json) -> Iterator[str]:
+    def accounts(self, source: Source, status: Json) -> Iterator[str]:
         """The sums of every stream close, and nothing is left to do. What the source does not show any more, and nobody
         can prove to be deleted, verify counts."""
-        for about in told["entities"].values():
-            for stream, said in about["streams"].items():
-                arrived = said["import_ok"] + said["import_err"] + said["excluded"]
-                unshown = len(self.known[stream] - source[stream].keys() - self.told[stream]) if said["mismatch"] else 0
-                if arrived - said["retrieved"] not in (0, unshown) or said["new"] or said["error_retry"]:
-                    yield f"{stream}: {said['retrieved']} read, {arrived} arrived, failed or excluded: {said}"
-                if said["reported"] is not None and said["reported"] + said["deleted"] != said["retrieved"]:
-                    yield f"{stream}: reported and deleted are not what was read: {said}"
-                if said["deleted"] != len(self.told[stream]):
-                    yield f"{stream}: {said['deleted']} counted as deleted, {len(self.told[stream])} listed"
+        for about in status["entities"].values():
+            for stream, counts in about["streams"].items():
+                arrived = counts["import_ok"] + counts["import_err"] + counts["excluded"]
+                unshown = (
+                    len(self.known[stream] - source[stream].keys() - self.told[stream]) if counts["mismatch"] else 0
+                )
+                if arrived - counts["retrieved"] not in (0, unshown) or counts["new"] or counts["error_retry"]:
+                    yield f"{stream}: {counts['retrieved']} read, {arrived} arrived, failed or excluded: {counts}"
+                if counts["reported"] is not None and counts["reported"] + counts["deleted"] != counts["retrieved"]:
+                    yield f"{stream}: reported and deleted are not what was read: {counts}"
+                if counts["deleted"] != len(self.told[stream]):
+                    yield f"{stream}: {counts['deleted']} counted as deleted, {len(self.told[stream])} listed"
 
 
 def is_provable(stream: str, number: str, there: Mapping[str, set[str]]) -> bool:

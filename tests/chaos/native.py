@@ -118,8 +118,8 @@ def _certified(migration: Migration) -> Iterator[str]:
 
 
 def _links(migration: Migration) -> list[Link]:
-    told = migration.table("links")
-    return [Link(*(one[name] for name in Link._fields)) for one in told if one["stream"] in STREAMS]
+    links = migration.table("links")
+    return [Link(*(one[name] for name in Link._fields)) for one in links if one["stream"] in STREAMS]
 
 
 def _row(link: Link) -> Json:
@@ -134,9 +134,9 @@ def _arrivals(wanted: Mapping[str, Mapping[str, Json]], links: Sequence[Link]) -
         yield from (f"{stream}: {key} arrived and should not have" for key in sorted(there - wanted[stream].keys()))
 
 
-def _findings(told: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _findings(findings: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Verify, which looked at every record, found what was announced, and those who arrived without a parent."""
-    for one in told:
+    for one in findings:
         if (one["source_id"], one["expected"]) not in rightly:
             yield "verify found " + " ".join(f"{name}={value[:120]!r}" for name, value in one.items() if value)
 

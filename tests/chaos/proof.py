@@ -199,7 +199,7 @@ def accounts(
     }
     unhad = {"tasks": bool(lost(source))}
     for entity, about in status["entities"].items():
-        for stream, said in about["streams"].items():
+        for stream, counts in about["streams"].items():
             linked = len(source.linked) if stream == "users" else 0
             due: dict[str, int | None] = {
                 "new": 0,
@@ -210,10 +210,10 @@ def accounts(
                 "mismatch": lacking.get(stream, 0),
             }
             due["retrieved"] = sum(due[name] or 0 for name in ("import_ok", "import_err", "excluded"))
-            due["reported"] = said["reported"] if said["reported"] is None else due["retrieved"]
+            due["reported"] = counts["reported"] if counts["reported"] is None else due["retrieved"]
             for name, value in due.items():
-                if said[name] != value:
-                    yield f"{stream}: the store says {name} = {said[name]}, it is {value}"
+                if counts[name] != value:
+                    yield f"{stream}: the store says {name} = {counts[name]}, it is {value}"
         clean = not unhad.get(entity) and not any(failed.get(stream) for stream in about["streams"])
         if about["verified"] != clean:
             yield f"{entity}: verified is {about['verified']}"

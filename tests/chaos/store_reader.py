@@ -78,7 +78,7 @@ class AzuritePeek:
 def _running(phases: dict[str, str | None]) -> list[Cell]:
     return [
         (entity, phase)
-        for entity, said in phases.items()
-        for phase, state in json.loads(said or "{}").items()
+        for entity, columns in phases.items()
+        for phase, state in json.loads(columns or "{}").items()
         if state.get("state") == "running"
     ]

@@ -105,15 +105,27 @@ def _sell(cloud: Portal, chance: random.Random) -> str:
 
 def _work(cloud: Portal, chance: random.Random) -> str:
     # A comment that the portal shows twice and that somebody changes in one place only would be two comments.
-    said = chance.choice([one for one in cloud.dump("task_comments") if not (one["forum"] and one["message"])])
-    task, text = int(said["fields"]["task_id"]), _words(chance)["text"]
+    comment = chance.choice([one for one in cloud.dump("task_comments") if not (one["forum"] and one["message"])])
+    task, text = int(comment["fields"]["task_id"]), _words(chance)["text"]
     wishes = (
         {"stream": "tasks", "op": "update", "id": task, "fields": {"TITLE": f"Иначе {chance.randrange(1000)}"}},
         {"stream": "task_checklists", "op": "add", "task": task},
         {"stream": "task_comments", "op": "add", "task": task},
-        {"stream": "task_comments", "op": "update", "task": task, "id": said["forum"], "fields": {"POST_MESSAGE": text}}
-        if said["forum"]
-        else {"stream": "task_comments", "op": "update", "task": task, "id": said["message"], "fields": {"text": text}},
+        {
+            "stream": "task_comments",
+            "op": "update",
+            "task": task,
+            "id": comment["forum"],
+            "fields": {"POST_MESSAGE": text},
+        }
+        if comment["forum"]
+        else {
+            "stream": "task_comments",
+            "op": "update",
+            "task": task,
+            "id": comment["message"],
+            "fields": {"text": text},
+        },
     )
     cloud.mutate(**(wish := chance.choice(wishes)))
     return f"{wish['stream']} changed"

@@ -102,10 +102,10 @@ def answering(answers: Mapping[str, object], default: object = "<html><body>Hell
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            said = answers.get(self.path.rpartition("/")[2], default)
-            body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+            answer = answers.get(self.path.rpartition("/")[2], default)
+            body = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
             self.send_response(200)
-            self.send_header("Content-Type", "text/html" if isinstance(said, str) else "application/json")
+            self.send_header("Content-Type", "text/html" if isinstance(answer, str) else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -44,12 +44,12 @@ class Answer(BaseHTTPRequestHandler):
             data = item["data"]["baseData"]
             metric = data["metrics"][0]
             self.server.arrived.append((metric["name"], data["properties"], metric["value"]))
-        said = json.dumps({"itemsReceived": len(items), "itemsAccepted": len(items), "errors": []}).encode()
+        answer = json.dumps({"itemsReceived": len(items), "itemsAccepted": len(items), "errors": []}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(said)))
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(answer)
 
     def log_message(self, *_: Any) -> None: ...
 

@@ -6,9 +6,9 @@ from tests.cli.command import Scene, cloud
 
 
 def test_the_tables_begin_with_the_verdict_and_fit_into_eighty_columns(company: Scene) -> None:
-    said = company.run("analyze")
-    lines = said.out.splitlines()
-    assert said.code == 0
+    result = company.run("analyze")
+    lines = result.out.splitlines()
+    assert result.code == 0
     assert lines[0].startswith("About ")
     assert max(map(len, lines)) <= 80
     assert any("Enterprise" in line for line in lines)
@@ -16,22 +16,22 @@ def test_the_tables_begin_with_the_verdict_and_fit_into_eighty_columns(company: 
 
 
 def test_json_has_every_number_with_its_basis(company: Scene) -> None:
-    told = company.run("analyze", "--json", "--sample", "0.5").json
-    users = next(one for one in told["streams"] if one["stream"] == "users")
+    data = company.run("analyze", "--json", "--sample", "0.5").json
+    users = next(one for one in data["streams"] if one["stream"] == "users")
     assert users["records"] == {"value": 12, "low": 12, "high": 12, "exact": True, "basis": "the portal's total"}
-    assert {one["name"] for one in told["forecast"]["what_ifs"]} == {
+    assert {one["name"] for one in data["forecast"]["what_ifs"]} == {
         "enterprise",
         "night_only",
         "without_files",
         "without_chats",
     }
-    assert told["forecast"]["basis"]
+    assert data["forecast"]["basis"]
 
 
 def test_there_is_nothing_to_compare_before_a_forecast(company: Scene) -> None:
-    said = company.run("analyze", "--compare")
-    assert said.code == 4
-    assert "b24migrate analyze" in said.err
+    result = company.run("analyze", "--compare")
+    assert result.code == 4
+    assert "b24migrate analyze" in result.err
 
 
 def test_after_a_run_the_forecast_stands_beside_what_it_took(company: Scene) -> None:
@@ -46,13 +46,13 @@ def test_after_a_run_the_forecast_stands_beside_what_it_took(company: Scene) -> 
 def test_a_box_that_is_not_there_yet_is_no_hindrance(scene: Scene) -> None:
     with cloud() as source:
         scene.source, scene.target = source.webhook(), "http://127.0.0.1:9/rest/1/secret123/"
-        said = scene.run("analyze")
-    assert said.code == 0
-    assert "the target" in said.out
+        result = scene.run("analyze")
+    assert result.code == 0
+    assert "the target" in result.out
 
 
 def test_a_source_that_is_not_there_is_said(scene: Scene) -> None:
     scene.source, scene.target = "http://127.0.0.1:9/rest/1/secret123/", "http://127.0.0.1:7/rest/1/secret456/"
-    said = scene.run("analyze")
-    assert said.code == 4
-    assert "secret123" not in said.all
+    result = scene.run("analyze")
+    assert result.code == 4
+    assert "secret123" not in result.all

@@ -55,17 +55,17 @@ def test_a_connection_string_that_is_not_set(scene: Scene) -> None:
 def test_a_connection_string_that_is_none(scene: Scene, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, text)
     scene.more = '[store]\nurl = "azure://"\n'
-    said = scene.run("status")
-    is_clear(said, 2, VARIABLE, "not a connection string")
-    assert KEY not in said.all
+    result = scene.run("status")
+    is_clear(result, 2, VARIABLE, "not a connection string")
+    assert KEY not in result.all
 
 
 def test_an_account_that_does_not_exist(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, f"AccountName=nosuchaccount;AccountKey={KEY};EndpointSuffix=storage.invalid")
     scene.more = '[store]\nurl = "azure:///mine"\n'
-    said = scene.run("status")
-    is_clear(said, 4, "azure:///mine cannot be reached", "account's name")
-    assert KEY not in said.all
+    result = scene.run("status")
+    is_clear(result, 4, "azure:///mine cannot be reached", "account's name")
+    assert KEY not in result.all
 
 
 def test_a_key_that_is_not_accepted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,9 +74,9 @@ def test_a_key_that_is_not_accepted(scene: Scene, monkeypatch: pytest.MonkeyPatc
     ]
     monkeypatch.setenv(VARIABLE, ";".join(["AccountName=devstoreaccount1", f"AccountKey={KEY}", *endpoints]))
     scene.more = '[store]\nurl = "azure://"\n'
-    said = scene.run("status")
-    is_clear(said, 2, "azure:// denies access", VARIABLE)
-    assert KEY not in said.all
+    result = scene.run("status")
+    is_clear(result, 2, "azure:// denies access", VARIABLE)
+    assert KEY not in result.all
 
 
 def test_an_identity_that_is_not_there(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

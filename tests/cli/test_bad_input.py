@@ -18,13 +18,13 @@ from b24migrate.insight import causes
 from b24migrate.model.records import Job
 
 
-def is_clear(said: Said, code: int, *words: str) -> None:
-    assert said.code == code, said.all
+def is_clear(result: Said, code: int, *words: str) -> None:
+    assert result.code == code, result.all
     for word in words:
-        assert word in said.all, said.all
-    assert "Traceback" not in said.all
-    assert SOURCE_SECRET not in said.all
-    assert TARGET_SECRET not in said.all
+        assert word in result.all, result.all
+    assert "Traceback" not in result.all
+    assert SOURCE_SECRET not in result.all
+    assert TARGET_SECRET not in result.all
 
 
 COMMANDS = (["run"], ["run", "--json"], ["doctor"])
@@ -39,9 +39,9 @@ def test_a_portal_that_is_not_there(company: Scene, command: list[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_wrong_secret(company: Scene, command: list[str]) -> None:
     company.source = company.source.replace(SOURCE_SECRET, "notthesecret")
-    said = company.run(*command)
-    is_clear(said, 3, "INVALID_CREDENTIALS", "webhook")
-    assert "notthesecret" not in said.all
+    result = company.run(*command)
+    is_clear(result, 3, "INVALID_CREDENTIALS", "webhook")
+    assert "notthesecret" not in result.all
 
 
 def test_a_wrong_secret_of_the_box(company: Scene) -> None:
@@ -53,11 +53,11 @@ def test_a_wrong_secret_of_the_box(company: Scene) -> None:
 def test_a_scope_that_was_not_granted(scene: Scene, command: list[str]) -> None:
     with cloud("--scopes", "user,department,im") as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
-        said = scene.run(*command)
-        is_clear(said, 3, "sonet_group", "Add")
+        result = scene.run(*command)
+        is_clear(result, 3, "sonet_group", "Add")
         if "--json" in command:
-            assert said.json["entities"]["groups"]["phases"]["get"] == "blocked"
-            assert said.json["entities"]["users"]["phases"]["verify"] == "done"
+            assert result.json["entities"]["groups"]["phases"]["get"] == "blocked"
+            assert result.json["entities"]["users"]["phases"]["verify"] == "done"
 
 
 def test_an_optional_scope_that_was_not_granted_is_a_warning(scene: Scene) -> None:
@@ -86,9 +86,9 @@ def test_a_source_that_answers_with_web_pages(company: Scene) -> None:
 def test_a_source_that_knows_no_probe_is_no_crash(company: Scene) -> None:
     with answering({}, {"error": "ERROR_METHOD_NOT_FOUND", "error_description": "Method not found!"}) as webhook:
         company.source = webhook
-        said = company.run("doctor")
-        assert said.code in (0, 3, 4)
-        assert "Traceback" not in said.all
+        result = company.run("doctor")
+        assert result.code in (0, 3, 4)
+        assert "Traceback" not in result.all
 
 
 def test_a_box_without_the_import_module(company: Scene) -> None:
@@ -193,16 +193,16 @@ def test_a_bug_is_a_short_message_and_a_file(company: Scene, monkeypatch: pytest
         raise ZeroDivisionError(f"calling {company.source}")
 
     monkeypatch.setattr(causes, "list_causes", broken)
-    said = company.run("errors")
-    is_clear(said, 1, "bug", "b24migrate-bug-")
+    result = company.run("errors")
+    is_clear(result, 1, "bug", "b24migrate-bug-")
     (file,) = Path().glob("b24migrate-bug-*.txt")
     details = file.read_text()
     assert "ZeroDivisionError" in details
     assert SOURCE_SECRET not in details
     monkeypatch.setenv("B24MIGRATE_DEBUG", "1")
-    said = company.run("errors")
-    assert "Traceback" in said.err
-    assert SOURCE_SECRET not in said.err
+    result = company.run("errors")
+    assert "Traceback" in result.err
+    assert SOURCE_SECRET not in result.err
 
 
 def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
@@ -217,9 +217,9 @@ def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
 
     monkeypatch.setitem(jobs.PERFORMERS, "read", broken)
     monkeypatch.setattr(work_of_phases, "DELAYS_S", (0.0, 0.0, 0.0))
-    said = company.run("run", "--entity", "users", "--entity", "groups")
-    assert said.code == 4
-    assert "Traceback" not in said.out + said.err
+    result = company.run("run", "--entity", "users", "--entity", "groups")
+    assert result.code == 4
+    assert "Traceback" not in result.out + result.err
     (file,) = Path().glob("b24migrate-bug-*.txt")
     assert SOURCE_SECRET not in file.read_text()
     errors = company.run("errors")
@@ -240,10 +240,10 @@ code = cli.execute(["--help"])
 loaded = [name for name in {HEAVY!r} if name in sys.modules]
 sys.exit(f"loaded: {{loaded}}" if loaded else code)
 """
-    said = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-    assert "b24migrate demo" in said.stdout
-    assert all(len(line) <= 80 for line in said.stdout.splitlines())
+    ended = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "b24migrate demo" in ended.stdout
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

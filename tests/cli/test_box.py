@@ -46,11 +46,11 @@ def test_the_same_version_makes_the_same_bytes_whenever_it_is_packed(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     one, other = tmp_path / "one.zip", tmp_path / "other.zip"
     assert cli.execute(["box", "pack", "--out", str(one), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     (MODULE / "install" / "version.php").touch()
     assert cli.execute(["box", "pack", "--out", str(other)]) == 0
     assert one.read_bytes() == other.read_bytes()
-    assert told == {"file": str(one), "sha256": hashlib.sha256(one.read_bytes()).hexdigest()}
+    assert output == {"file": str(one), "sha256": hashlib.sha256(one.read_bytes()).hexdigest()}
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

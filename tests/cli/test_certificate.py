@@ -15,9 +15,9 @@ FILE = Path("certificate.jsonl")
 
 
 def test_it_is_written_and_holds(moved: Scene) -> None:
-    said = moved.run("certificate")
-    is_clear(said, 0, "Written: certificate.jsonl", "migrated and verified", "Root hash ")
-    root = said.out.split()[-1]
+    result = moved.run("certificate")
+    is_clear(result, 0, "Written: certificate.jsonl", "migrated and verified", "Root hash ")
+    root = result.out.split()[-1]
     again = moved.run("certificate", "check", str(FILE))
     is_clear(again, 0, "Valid: certificate.jsonl", root)
     before = FILE.read_bytes()
@@ -58,9 +58,9 @@ def test_a_check_needs_nothing_but_the_file(moved: Scene, tmp_path: Path) -> Non
 def test_none_before_the_end(company: Scene) -> None:
     is_clear(company.run("certificate"), 4, "Nothing is migrated yet", "b24migrate run")
     company.run("get", "users")
-    said = company.run("certificate", "--json")
-    assert (said.code, said.json["exit_code"], said.json["code"]) == (4, 4, "CERTIFICATE_INCOMPLETE")
-    assert "users-set is pending" in said.json["message"]
+    result = company.run("certificate", "--json")
+    assert (result.code, result.json["exit_code"], result.json["code"]) == (4, 4, "CERTIFICATE_INCOMPLETE")
+    assert "users-set is pending" in result.json["message"]
     assert not FILE.exists()
 
 

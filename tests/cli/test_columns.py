@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from rich.console import Console
 
-from b24migrate.cli.lanes import lanes
+from b24migrate.cli.lanes import LaneReader, amount, lanes
 from b24migrate.cli.progress import table
 from b24migrate.cli.tables import status_lines
 from b24migrate.entities import catalog
@@ -79,3 +79,19 @@ def test_when_there_is_no_room_what_is_done_gives_way_to_what_runs() -> None:
     out = StringIO()
     Console(file=out, width=80).print(table(done + running, 80, 24))
     assert out.getvalue().count("set") == len(running)
+
+
+def test_a_delta_run_is_measured_against_what_it_found() -> None:
+    """Not against all records, nearly all of which it neither reads nor sends."""
+    reader, now_s = LaneReader(), iter(range(100))
+
+    def shown(phase: str, new: int, state: str = "running") -> set[str]:
+        found = {**status(1000, phase, state, new=new, error_retry=0), "delta": True}
+        return {amount(lane) for lane in reader.read(found, float(next(now_s)))}
+
+    assert shown("get", 0) == {""}
+    assert shown("get", 3) == {"3"}
+    assert shown("get", 8) == {"8"}
+    assert shown("set", 8) == {"0/8"}
+    assert shown("set", 2) == {"6/8"}
+    assert shown("verify", 0) == {""}

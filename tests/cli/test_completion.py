@@ -14,11 +14,11 @@ from b24migrate import cli
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_printed_for_each_shell(scene: Scene, shell: str) -> None:
-    said = scene.run("completion", shell)
-    assert said.code == 0
-    assert f"_B24MIGRATE_COMPLETE=complete_{shell}" in said.out
+    result = scene.run("completion", shell)
+    assert result.code == 0
+    assert f"_B24MIGRATE_COMPLETE=complete_{shell}" in result.out
     if found := shutil.which(shell):
-        assert subprocess.run([found, "-n", "-c", said.out], check=False, capture_output=True).returncode == 0
+        assert subprocess.run([found, "-n", "-c", result.out], check=False, capture_output=True).returncode == 0
 
 
 def test_another_shell_is_refused(scene: Scene) -> None:

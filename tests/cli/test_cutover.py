@@ -40,9 +40,9 @@ def steps(scene: Scene) -> dict[str, str]:
 
 
 def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running) -> None:
-    said = firm.run("cutover")
-    assert (said.code, said.err) == (0, "")
-    assert "Next: b24migrate run\n" in said.out
+    result = firm.run("cutover")
+    assert (result.code, result.err) == (0, "")
+    assert "Next: b24migrate run\n" in result.out
     refused = firm.run("cutover", "rehearse")
     assert refused.code == 3
     assert "No full pass is complete yet for: Users, Groups." in refused.err
@@ -54,34 +54,34 @@ def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running
         ("finish", "freeze is not complete"),
         ("live", "step finish is"),
     ):
-        said = firm.run("cutover", step)
-        assert (said.code, why in said.err, "Run `b24migrate cutover " in said.err) == (3, True, True)
+        result = firm.run("cutover", step)
+        assert (result.code, why in result.err, "Run `b24migrate cutover " in result.err) == (3, True, True)
 
-    said = firm.run("cutover", "rehearse", "--json")
-    assert said.code == said.json["exit_code"] == 0
-    assert {one["stream"] for one in said.json["cutover"]["forecast"]["streams"]} >= {"users", "groups"}
-    said = firm.run("cutover")
-    assert "A freeze now would last" in said.out
-    assert "Next: b24migrate cutover freeze\n" in said.out
+    result = firm.run("cutover", "rehearse", "--json")
+    assert result.code == result.json["exit_code"] == 0
+    assert {one["stream"] for one in result.json["cutover"]["forecast"]["streams"]} >= {"users", "groups"}
+    result = firm.run("cutover")
+    assert "A freeze now would last" in result.out
+    assert "Next: b24migrate cutover freeze\n" in result.out
     assert "Переход на коробочную версию" in firm.run("--lang", "ru", "cutover").out
 
-    said = firm.run("cutover", "freeze")  # no terminal: it cannot ask
-    assert (said.code, "Not confirmed" in said.err) == (3, True)
+    result = firm.run("cutover", "freeze")  # no terminal: it cannot ask
+    assert (result.code, "Not confirmed" in result.err) == (3, True)
     assert steps(firm)["freeze"] == "open"
     assert firm.run("cutover", "freeze", "--yes", "--by", "Anna").code == 0
     assert firm.run("cutover", "freeze", "--undo").code == 0
     assert steps(firm)["freeze"] == "open"
     assert firm.run("cutover", "freeze", "--yes", "--by", "Anna").code == 0
-    said = firm.run("status")
-    assert "Cutover: freeze done" in said.out
-    assert "Next: b24migrate cutover finish" in said.out
+    result = firm.run("status")
+    assert "Cutover: freeze done" in result.out
+    assert "Next: b24migrate cutover finish" in result.out
     assert firm.run("status", "--json").json["cutover"]["by"] == "Anna"
 
-    said = firm.run("cutover", "finish", "--out", "proof.jsonl")
-    assert said.code == 0
-    assert "found nothing. As of " in said.out
-    said = firm.run("certificate", "check", "proof.jsonl")
-    assert (said.code, "As of " in said.out) == (0, True)
+    result = firm.run("cutover", "finish", "--out", "proof.jsonl")
+    assert result.code == 0
+    assert "found nothing. As of " in result.out
+    result = firm.run("certificate", "check", "proof.jsonl")
+    assert (result.code, "As of " in result.out) == (0, True)
     assert firm.run("certificate", "check", "proof.jsonl", "--json").json["as_of"]
     assert firm.run("cutover", "live").code == 3
     assert firm.run("cutover", "live", "--yes").code == 0
@@ -98,6 +98,19 @@ def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running
     )
     (late,) = firm.run("sync", "--report-only", "--json").json["late_writers"]
     assert (late["stream"], late["records"]) == ("groups", 1)
-    said = firm.run("cutover")
-    assert "Late changes in the source" in said.out
-    assert "Next: b24migrate sync --report-only\n" in said.out
+    result = firm.run("cutover")
+    assert "Late changes in the source" in result.out
+    assert "Next: b24migrate sync --report-only\n" in result.out
+
+
+@pytest.mark.slow
+def test_the_way_on_the_store_in_azure(firm: Scene, azure_store: str) -> None:
+    """Each step is a command of its own: what it needs of the steps before is in the store."""
+    firm.more = f'{ENTITIES}[store]\nurl = "{azure_store}"\n'
+    assert firm.run("run").code == 0
+    for step in (("rehearse",), ("freeze", "--yes"), ("finish", "--out", "proof.jsonl"), ("live", "--yes")):
+        result = firm.run("cutover", *step)
+        assert result.code == 0, result.all
+    assert set(steps(firm).values()) == {"done"}
+    assert firm.run("certificate", "check", "proof.jsonl").code == 0
+    assert "No late changes" in firm.run("sync", "--report-only").out

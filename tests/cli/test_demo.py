@@ -30,8 +30,10 @@ def demo(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def children_of(pid: int) -> list[int]:
-    said = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
-    return [int(line) for line in said.split()]
+    output = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    ).stdout
+    return [int(line) for line in output.split()]
 
 
 def alive(pid: int) -> bool:
@@ -63,9 +65,9 @@ def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(
     out, _ = child.communicate(timeout=600)
     assert child.returncode == 5, out
     assert cli.execute(["--config", "demo-out/b24migrate.toml", "errors"]) == 0
-    said = capsys.readouterr().out
-    assert "4 × ACTIVITY_NOT_ALLOWED" in said
-    assert "Activities not allowed: " in said
+    output = capsys.readouterr().out
+    assert "4 × ACTIVITY_NOT_ALLOWED" in output
+    assert "Activities not allowed: " in output
 
 
 def test_without_the_simulator_the_demo_says_how_to_get_it(
@@ -74,9 +76,9 @@ def test_without_the_simulator_the_demo_says_how_to_get_it(
     monkeypatch.setattr("b24migrate.cli.demo.find_spec", lambda name: None if name == "b24sim" else object())
     monkeypatch.chdir(tmp_path)
     assert cli.execute(["demo"]) == 2
-    said = capsys.readouterr().err
-    assert "pip install ./simulator" in said
-    assert "make demo" in said
+    output = capsys.readouterr().err
+    assert "pip install ./simulator" in output
+    assert "make demo" in output
     assert not (tmp_path / "demo-out").exists()
 
 

@@ -82,9 +82,9 @@ def test_every_page_is_readable_at_80_columns(page: object) -> None:
 
 
 def test_harmless_json_is_the_same_json() -> None:
-    said = {"a": HOSTILE, "b": "\U000e0001\x7f"}
-    text = harmless_json(json.dumps(said, ensure_ascii=False))
-    assert json.loads(text) == said
+    fields = {"a": HOSTILE, "b": "\U000e0001\x7f"}
+    text = harmless_json(json.dumps(fields, ensure_ascii=False))
+    assert json.loads(text) == fields
     assert text.isprintable()
 
 
@@ -97,35 +97,35 @@ def failed(scene: Scene) -> Iterator[Scene]:
 
 
 def test_errors_of_a_run_by_cause_and_by_stream(failed: Scene) -> None:
-    said = failed.run("errors")
-    assert said.code == 0
-    assert re.match(r"\d+ failed: \d causes\.", said.out)
-    assert "2 × VALIDATION" in said.out
-    assert re.search(r"Where    (chats 1, groups 1|groups 1, chats 1)\n", said.out)
-    assert "1 × BOX_IS_MOODY" in said.out
+    result = failed.run("errors")
+    assert result.code == 0
+    assert re.match(r"\d+ failed: \d causes\.", result.out)
+    assert "2 × VALIDATION" in result.out
+    assert re.search(r"Where    (chats 1, groups 1|groups 1, chats 1)\n", result.out)
+    assert "1 × BOX_IS_MOODY" in result.out
     groups = failed.run("errors", "--stream", "groups")
     assert "1 × VALIDATION" in groups.out
     assert "BOX_IS_MOODY" not in groups.out
-    told = failed.run("errors", "--stream", "chat-messages", "--json").json["errors"]
-    assert {one["place"] for one in told} == {"chat_messages"}
-    assert ("BOX_IS_MOODY", "docs/errors.md#unknown") in [(one["code"], one["page"]) for one in told]
+    data = failed.run("errors", "--stream", "chat-messages", "--json").json["errors"]
+    assert {one["place"] for one in data} == {"chat_messages"}
+    assert ("BOX_IS_MOODY", "docs/errors.md#unknown") in [(one["code"], one["page"]) for one in data]
     wrong = failed.run("errors", "--stream", "gruops")
     assert (wrong.code, "Did you mean groups?" in wrong.err) == (2, True)
     assert SOURCE_SECRET not in "".join(failed.heard)
 
 
 def test_errors_name_the_record_that_others_wait_for(failed: Scene) -> None:
-    told = failed.run("errors", "--json").json
-    chains = {chain["stream"]: chain for chain in told["chains"]}
+    data = failed.run("errors", "--json").json
+    chains = {chain["stream"]: chain for chain in data["chains"]}
     group, chat = chains["groups"], chains["chats"]
     assert (group["code"], list(group["streams"])) == ("VALIDATION", ["group_members"])
     assert chat["streams"] == {"chat_messages": chat["records"]}
-    missing = sum(one["count"] for one in told["errors"] if one["code"] == "REFERENCE_MISSING")
-    assert (group["records"] + chat["records"], told["chains_complete"]) == (missing, True)
+    missing = sum(one["count"] for one in data["errors"] if one["code"] == "REFERENCE_MISSING")
+    assert (group["records"] + chat["records"], data["chains_complete"]) == (missing, True)
 
-    said = failed.run("errors").out
-    assert f"{missing} failures follow from 2 records: fix those records first." in said
-    assert re.search(rf"{chat['records']} records? waits? for chats {chat['id']}: ", said)
+    output = failed.run("errors").out
+    assert f"{missing} failures follow from 2 records: fix those records first." in output
+    assert re.search(rf"{chat['records']} records? waits? for chats {chat['id']}: ", output)
     assert f"{missing} failures follow from 2 records" in failed.run("status").out
     russian = failed.run("--lang", "ru", "errors", "--stream", "group_members").out
     assert f"Ошибок из-за 1 записи: {group['records']}. Сначала исправьте её." in russian
@@ -133,11 +133,11 @@ def test_errors_name_the_record_that_others_wait_for(failed: Scene) -> None:
 
 
 def test_a_code_is_explained_without_a_store(scene: Scene) -> None:
-    said = scene.run("errors", "duplicate_email")
-    assert said.code == 0
-    assert PAGES["DUPLICATE_EMAIL"].fix in said.out
+    result = scene.run("errors", "duplicate_email")
+    assert result.code == 0
+    assert PAGES["DUPLICATE_EMAIL"].fix in result.out
     assert not (scene.folder / "b24migrate.db").exists()
-    told = scene.run("errors", "users.import.completed", "--json").json
-    assert (told["code"], told["page"]) == ("users.import.completed", "docs/errors.md#usersimportcompleted")
+    data = scene.run("errors", "users.import.completed", "--json").json
+    assert (data["code"], data["page"]) == ("users.import.completed", "docs/errors.md#usersimportcompleted")
     wrong = scene.run("errors", "DUPLICATE_MAIL")
     assert (wrong.code, "Did you mean DUPLICATE_EMAIL?" in wrong.err) == (2, True)

@@ -41,8 +41,8 @@ def imported(target: Running) -> int:
 
 
 def test_a_box_that_keeps_everything_says_so_in_one_sentence(company: Scene) -> None:
-    said = company.run("fidelity")
-    assert said == Said(0, "The target keeps every field of every record.\n", "")
+    result = company.run("fidelity")
+    assert result == Said(0, "The target keeps every field of every record.\n", "")
     assert company.run("fidelity", "--json").json["all_kept"] is True
     assert "the target keeps every field" in company.run("doctor").out
 
@@ -91,15 +91,15 @@ def test_before_anything_is_read_the_analysis_says_how_many_there_are_at_most(sc
 
 def test_a_script_is_told_in_one_sentence_and_nothing_is_written(scene: Scene) -> None:
     with places(scene) as target:
-        said = scene.run("run")
-        assert said.code == 3
-        assert "fidelity.accepted" in said.err
-        assert "--accept-fidelity" in said.err
+        result = scene.run("run")
+        assert result.code == 3
+        assert "fidelity.accepted" in result.err
+        assert "--accept-fidelity" in result.err
         assert imported(target) == 0
         assert scene.run("set", "users").code == 3
         assert scene.run("get", "users").code == 0
-        told = scene.run("run", "--json").json
-        assert told["exit_code"] == 3
+        data = scene.run("run", "--json").json
+        assert data["exit_code"] == 3
         assert imported(target) == 0
 
 
@@ -137,10 +137,10 @@ def test_rules_for_what_is_not_migrated_stop_nobody(scene: Scene) -> None:
 
 def test_doctor_warns_and_names_the_command(scene: Scene) -> None:
     with places(scene):
-        said = scene.run("doctor")
-        assert said.code == 0
-        assert "lost 1" in said.out
-        assert "b24migrate fidelity" in said.out
+        result = scene.run("doctor")
+        assert result.code == 0
+        assert "lost 1" in result.out
+        assert "b24migrate fidelity" in result.out
         scene.run("fidelity", "--accept")
         assert "accepted by" in scene.run("doctor").out
 

@@ -14,9 +14,9 @@ HEAD = "entity,source_field,type,label,target_field,included\n"
 
 
 def compared(scene: Scene, *arguments: str) -> dict[str, dict[str, Any]]:
-    said = scene.run("custom-fields", "diff", "--entity", "users", "--json", *arguments)
-    assert said.code == 0, said.all
-    return {one["field"]: one for one in said.json["fields"]}
+    result = scene.run("custom-fields", "diff", "--entity", "users", "--json", *arguments)
+    assert result.code == 0, result.all
+    return {one["field"]: one for one in result.json["fields"]}
 
 
 def edited(**choices: tuple[str, str]) -> None:
@@ -34,9 +34,9 @@ def test_the_difference_is_shown_before_and_after(company: Scene) -> None:
     assert company.run("custom-fields", "users").code == 0
     after = compared(company)[LEVEL]
     assert (after["on_target"], after["mapped_to"]) == ("exists", LEVEL)
-    told = company.run("custom-fields", "diff", "--entity", "users")
-    assert LEVEL in told.out
-    assert "exists" in told.out
+    result = company.run("custom-fields", "diff", "--entity", "users")
+    assert LEVEL in result.out
+    assert "exists" in result.out
 
 
 def test_a_target_that_does_not_tell_its_fields_is_not_guessed_at(scene: Scene) -> None:
@@ -50,8 +50,8 @@ def test_a_target_that_does_not_tell_its_fields_is_not_guessed_at(scene: Scene) 
 def test_a_source_that_does_not_tell_its_fields_is_named(scene: Scene) -> None:
     with cloud("--scopes", "user,department") as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
-        said = scene.run("custom-fields", "diff", "--entity", "users", "--json")
-        assert "user.userfield" in said.json["unread"]["users"]
+        result = scene.run("custom-fields", "diff", "--entity", "users", "--json")
+        assert "user.userfield" in result.json["unread"]["users"]
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def test_fields_are_written_edited_and_loaded(exported: Scene) -> None:
 
 
 def test_there_is_nothing_to_write_before_anything_was_read(company: Scene) -> None:
-    said = company.run("custom-fields", "export", "fields.csv")
-    assert said.code == 3
-    assert "custom-fields-get" in said.err
+    result = company.run("custom-fields", "export", "fields.csv")
+    assert result.code == 3
+    assert "custom-fields-get" in result.err
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_there_is_nothing_to_write_before_anything_was_read(company: Scene) -> N
 )
 def test_a_mistake_in_the_file_is_one_clear_sentence(exported: Scene, text: str, wanted: list[str]) -> None:
     Path("fields.csv").write_text(text, "utf-8")
-    said = exported.run("custom-fields", "load", "fields.csv")
-    assert said.code == 2, said.all
-    assert [word for word in wanted if word not in said.err] == []
-    assert "Traceback" not in said.err
+    result = exported.run("custom-fields", "load", "fields.csv")
+    assert result.code == 2, result.all
+    assert [word for word in wanted if word not in result.err] == []
+    assert "Traceback" not in result.err
     assert all(one["mapped_to"] == "" for one in compared(exported).values()), "something was loaded"
 
 
 def test_a_file_that_is_not_there(exported: Scene) -> None:
-    said = exported.run("custom-fields", "load", "nowhere.csv")
-    assert said.code == 2
-    assert "custom-fields export" in said.err
+    result = exported.run("custom-fields", "load", "nowhere.csv")
+    assert result.code == 2
+    assert "custom-fields export" in result.err
 
 
 def test_options_may_come_before_the_entity(company: Scene) -> None:

@@ -28,7 +28,7 @@ def test_a_command_on_sqlite_imports_nothing_of_azure(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", LOADED, *COMMANDS], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    told = [line.split("|") for line in ended.stderr.splitlines()]
-    assert [(command, code) for command, code, *_ in told] == [(one, "0") for one in COMMANDS]
-    for command, _, *modules in told:
+    imports = [line.split("|") for line in ended.stderr.splitlines()]
+    assert [(command, code) for command, code, *_ in imports] == [(one, "0") for one in COMMANDS]
+    for command, _, *modules in imports:
         assert not HEAVY & {name.partition(".")[0] for name in modules}, command

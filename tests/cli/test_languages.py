@@ -58,16 +58,16 @@ def test_option_before_configuration_before_locale(scene: Scene, monkeypatch: py
 
 
 def test_a_language_that_nobody_speaks_is_refused(scene: Scene) -> None:
-    said = scene.run("--lang", "fr", "status")
-    assert (said.code, "Valid values: en, ru." in said.err) == (2, True)
+    result = scene.run("--lang", "fr", "status")
+    assert (result.code, "Valid values: en, ru." in result.err) == (2, True)
 
 
 def test_a_mistake_in_the_configuration_is_said_in_russian(scene: Scene) -> None:
     scene.source, scene.target = "https://cloud.example/rest/1/a1b2c3/", "https://box.example/rest/1/d4e5f6/"
     scene.more = '[run]\nworkers = "many"\n'
-    said = scene.run("--lang", "ru", "status")
-    assert (said.code, said.out) == (2, "")
-    assert "строка 6: run.workers: текст; укажите целое число." in said.err
+    result = scene.run("--lang", "ru", "status")
+    assert (result.code, result.out) == (2, "")
+    assert "строка 6: run.workers: текст; укажите целое число." in result.err
 
 
 def test_what_a_run_kept_in_english_is_shown_in_russian(scene: Scene) -> None:
@@ -119,11 +119,11 @@ def test_every_command_and_every_parameter_has_help(language: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_help_is_russian_for_a_russian_reader(scene: Scene, path: tuple[str, ...]) -> None:
-    said = scene.run("--lang", "ru", *path, "--help").out
-    assert "Использование: b24migrate" in said
-    assert "Показать эту справку." in said
-    assert not re.search("Usage|Options:|Arguments:|Commands:|Show this|default:|required", said)
-    assert max(map(len, said.splitlines())) <= 80
+    output = scene.run("--lang", "ru", *path, "--help").out
+    assert "Использование: b24migrate" in output
+    assert "Показать эту справку." in output
+    assert not re.search("Usage|Options:|Arguments:|Commands:|Show this|default:|required", output)
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_help_knows_the_language_before_anything_is_parsed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

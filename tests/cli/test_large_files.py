@@ -37,8 +37,8 @@ class Large:
         """The exit code and the peak of memory in MB."""
         process = self.start()
         assert process.stderr is not None
-        said: list[str] = []
-        reader = threading.Thread(target=lambda: said.append(process.stderr.read()))  # type: ignore[union-attr]
+        lines: list[str] = []
+        reader = threading.Thread(target=lambda: lines.append(process.stderr.read()))  # type: ignore[union-attr]
         reader.start()
         peak_mb = 0.0
         while process.poll() is None:  # the figure of wait4 has what its parent held when it was forked
@@ -46,7 +46,7 @@ class Large:
             time.sleep(0.05)
         reader.join()
         process.stderr.close()
-        assert process.returncode == 0, said
+        assert process.returncode == 0, lines
         return process.returncode, peak_mb
 
     def start(self) -> subprocess.Popen[str]:
@@ -123,8 +123,8 @@ def test_analyze_names_what_is_too_large_before_anything_starts(scene: Scene) ->
     ):
         scene.source, scene.target = source.webhook(), target.webhook()
         files = [source.portal.company.file(FILE_BASE + number) for number in (20, 41)]
-        said = scene.run("analyze")
-        told = scene.run("analyze", "--json").json
+        result = scene.run("analyze")
+        data = scene.run("analyze", "--json").json
         scene.more = '[run]\nentities = ["users", "groups", "chats"]\nlargest_file_mb = 1000\n'
         target.portal.imports._limits = type(target.portal.imports._limits)()  # the box takes a gigabyte
         within = scene.run("analyze", "--json").json
@@ -133,13 +133,13 @@ def test_analyze_names_what_is_too_large_before_anything_starts(scene: Scene) ->
         none = scene.run("analyze", "--sample", "1")
         assert not target.portal.imports.dump("files")
     first, second = ((one[0].name, one[0].size) for one in files if one)
-    assert said.code == 0
+    assert result.code == 0
     for name, size in ((first[0], "136.3 MB"), (second[0], "3.0 GB")):
-        line = next(line for line in said.out.splitlines() if size in line)
+        line = next(line for line in result.out.splitlines() if size in line)
         assert name in line
-    assert "are larger than the limit of 120.0 MB" in " ".join(said.out.split())
+    assert "are larger than the limit of 120.0 MB" in " ".join(result.out.split())
     assert "No file is larger than the limit of 4.0 GB." in " ".join(none.out.split())
-    assert max(map(len, said.out.splitlines())) <= 80
-    assert [(one["name"], one["bytes"]) for one in told["large_files"]] == [second, first]
-    assert (told["file_limit"], within["file_limit"]) == (120_000_000, 1_000_000_000)
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert [(one["name"], one["bytes"]) for one in data["large_files"]] == [second, first]
+    assert (data["file_limit"], within["file_limit"]) == (120_000_000, 1_000_000_000)
     assert [one["bytes"] for one in within["large_files"]] == [3_000_000_000]

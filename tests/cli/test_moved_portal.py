@@ -30,8 +30,8 @@ def test_a_redirect_to_another_domain_is_one_clear_sentence(scene: Scene, comman
     there = (("Location", f"https://thief.example.org/rest/1/{SECRET}/server.time"),)
     with Scripted(Said(b"", 302, headers=there)) as old, box() as target:
         scene.source, scene.target = old.webhook, target.webhook()
-        said = scene.run(command)
-    assert said.code == 3, said.all
-    assert "redirects to thief.example.org, which is outside its own domain" in said.all
-    assert "source.redirect_hosts" in said.all
-    assert SECRET not in said.all
+        result = scene.run(command)
+    assert result.code == 3, result.all
+    assert "redirects to thief.example.org, which is outside its own domain" in result.all
+    assert "source.redirect_hosts" in result.all
+    assert SECRET not in result.all

@@ -19,10 +19,10 @@ def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 def test_without_a_run_there_is_nothing_to_pause_and_nothing_to_go_on_with(company: Scene) -> None:
     for command, sentence in (("pause", "nothing to pause"), ("resume", "no run to resume")):
-        said = company.run(command)
-        assert said.code == 2
-        assert sentence in said.err.splitlines()[0]
-        assert said.out == ""
+        result = company.run(command)
+        assert result.code == 2
+        assert sentence in result.err.splitlines()[0]
+        assert result.out == ""
 
 
 def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None:
@@ -30,15 +30,15 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run", "--test-limit", "40")
         until_something_runs(scene)
-        said = scene.run("pause")
-        assert (said.code, said.err) == (0, "")
-        assert said.out.startswith(f"Paused by {getpass.getuser()}@")
-        assert "b24migrate resume" in said.out
+        result = scene.run("pause")
+        assert (result.code, result.err) == (0, "")
+        assert result.out.startswith(f"Paused by {getpass.getuser()}@")
+        assert "b24migrate resume" in result.out
         hurry(source)
         code, out, err = left(child)
         assert code == 3, out + err
         sentence, hint = err.splitlines()
-        assert sentence == said.out.splitlines()[0].partition(" Running jobs")[0]
+        assert sentence == result.out.splitlines()[0].partition(" Running jobs")[0]
         assert "`b24migrate resume` continues it" in hint
         assert "Traceback" not in out + err
 
@@ -63,15 +63,15 @@ def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(sc
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run", "--json")
         until_something_runs(scene)
-        told = scene.run("pause", "--json").json
-        assert told["state"] == "paused"
+        data = scene.run("pause", "--json").json
+        assert data["state"] == "paused"
         again = scene.run("pause", "--json").json
-        assert again == told
+        assert again == data
         hurry(source)
         code, out, _ = left(child)
         assert code == 3
-        assert f'"exit_code": 3, "message": "{told["message"]}' in out
-        assert f'"run": "{told["run"]}"' in out
+        assert f'"exit_code": 3, "message": "{data["message"]}' in out
+        assert f'"run": "{data["run"]}"' in out
 
 
 def test_the_command_that_began_a_paused_run_goes_on_with_it_too(scene: Scene) -> None:

@@ -40,10 +40,10 @@ def test_nothing_of_a_whole_migration_is_for_others(company: Scene) -> None:
     assert company.run("custom-fields", "export", str(folder / "fields.csv")).code == 0
     assert company.run("doctor", "--probe", "--out", str(folder / "probe.json")).code == 0
     assert exposed(folder) == []
-    seen = {one.name for one in folder.rglob("*")}
-    assert seen >= {"b24migrate.db", "b24migrate.log", "b24migrate.db.files", "report.html", "certificate.jsonl"}
-    assert seen >= {"users.csv", "fields.csv", "probe.json"}
-    assert any(len(name) == 64 for name in seen)  # a file of the company
+    names = {one.name for one in folder.rglob("*")}
+    assert names >= {"b24migrate.db", "b24migrate.log", "b24migrate.db.files", "report.html", "certificate.jsonl"}
+    assert names >= {"users.csv", "fields.csv", "probe.json"}
+    assert any(len(name) == 64 for name in names)  # a file of the company
 
 
 def test_the_files_beside_an_open_store_are_private(company: Scene) -> None:
@@ -91,12 +91,12 @@ def test_doctor_names_every_file_that_others_can_read_and_the_command(company: S
     company.source = f"file:{secret.name}"
     company.write()
     company.config.chmod(0o640)
-    told = company.run("doctor")
-    assert told.code == 0
+    result = company.run("doctor")
+    assert result.code == 0
     for path in (company.config, secret, company.folder / ".env"):
-        assert f"other users of this machine can read {path}" in told.out
-    assert f"chmod 600 {company.config}" in told.out
-    assert f"chmod 600 '{secret}'" in told.out
+        assert f"other users of this machine can read {path}" in result.out
+    assert f"chmod 600 {company.config}" in result.out
+    assert f"chmod 600 '{secret}'" in result.out
     russian = company.run("doctor", "--lang", "ru").out
     assert f"файл {secret} с настройками или секретами доступен другим пользователям" in russian
     assert f"Выполните `chmod 600 '{secret}'`" in russian
@@ -119,5 +119,5 @@ except SystemExit:
 
 def test_the_program_itself_starts_with_a_narrow_umask() -> None:
     """For what a library writes."""
-    said = subprocess.run([sys.executable, "-c", UMASK], capture_output=True, text=True, check=True).stdout
-    assert said.splitlines()[-1] == str(0o077)
+    output = subprocess.run([sys.executable, "-c", UMASK], capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-1] == str(0o077)

@@ -218,16 +218,16 @@ def test_a_person_reads_the_answers_in_either_language(scene: Scene) -> None:
 
 
 def test_out_without_probe_is_a_mistake(company: Scene) -> None:
-    said = company.run("doctor", "--out", "first.json")
-    assert said.code == 2
-    assert "doctor --probe --out FILE" in said.err
+    result = company.run("doctor", "--out", "first.json")
+    assert result.code == 2
+    assert "doctor --probe --out FILE" in result.err
 
 
 def test_a_source_that_does_not_answer_leaves_no_file(scene: Scene) -> None:
     with box() as target:
         scene.source, scene.target = "http://127.0.0.1:9/rest/1/abcdefgh12345678/", target.webhook()
-        said = scene.run("doctor", "--probe", "--out", "first.json")
-    assert said.code == 4
+        result = scene.run("doctor", "--probe", "--out", "first.json")
+    assert result.code == 4
     assert not Path("first.json").exists()
 
 
@@ -238,8 +238,8 @@ def test_a_portal_without_a_box_can_be_probed(scene: Scene) -> None:
             "http://127.0.0.1:9/rest/1/abcdefgh12345678/",
             EVERYTHING,
         )
-        said = scene.run("doctor", "--probe", "--out", "first.json")
-    assert said.code == 4
+        result = scene.run("doctor", "--probe", "--out", "first.json")
+    assert result.code == 4
     found = json.loads(Path("first.json").read_text("utf-8"))
     assert found["answers"]["feed_cursor"] == "entry"
     assert found["methods"]["crm.item.list"] is True

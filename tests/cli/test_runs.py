@@ -37,10 +37,10 @@ COUNTS = {
 
 
 def test_a_company_is_moved_and_verified(company: Scene) -> None:
-    said = company.run("run")
-    assert said.code == 0, said.all
-    assert "Completed without issues." in said.out
-    assert said.err == ""
+    result = company.run("run")
+    assert result.code == 0, result.all
+    assert "Completed without issues." in result.out
+    assert result.err == ""
     status = company.run("status", "--json").json
     assert {name for name, entity in status["entities"].items() if entity["verified"]} == {"users", "groups", "chats"}
 
@@ -59,10 +59,10 @@ def test_the_status_has_the_promised_shape(moved: Scene) -> None:
 
 
 def test_json_output_is_nothing_but_json_and_ends_with_the_verdict(company: Scene) -> None:
-    said = company.run("run", "--json")
-    assert said.json["exit_code"] == said.code == 0
-    assert said.json["message"] == ""
-    assert set(said.json) == {"run", "entities", "exit_code", "message"}
+    result = company.run("run", "--json")
+    assert result.json["exit_code"] == result.code == 0
+    assert result.json["message"] == ""
+    assert set(result.json) == {"run", "entities", "exit_code", "message"}
 
 
 def test_a_second_run_changes_nothing(company: Scene) -> None:
@@ -86,22 +86,22 @@ def test_mini_tasks_and_phases_do_the_same_as_a_run(company: Scene) -> None:
 
 
 def test_an_entity_alone_stops_at_the_gate_of_what_it_needs(company: Scene) -> None:
-    said = company.run("run", "--entity", "groups")
-    assert said.code == 3
-    assert "users.import.completed" in said.out
-    assert "b24migrate run --entity users" in said.out
+    result = company.run("run", "--entity", "groups")
+    assert result.code == 3
+    assert "users.import.completed" in result.out
+    assert "b24migrate run --entity users" in result.out
 
 
 def test_a_try_out_reads_only_the_first_records(company: Scene) -> None:
-    said = company.run("run", "--test-limit", "2", "--json")
-    assert said.code == 0, said.all
-    assert said.json["entities"]["groups"]["streams"]["groups"]["import_ok"] == 2
+    result = company.run("run", "--test-limit", "2", "--json")
+    assert result.code == 0, result.all
+    assert result.json["entities"]["groups"]["streams"]["groups"]["import_ok"] == 2
 
 
 def test_doctor_says_that_a_run_can_begin(company: Scene) -> None:
-    said = company.run("doctor")
-    assert said.code == 0
-    assert "Ready" in said.out
+    result = company.run("doctor")
+    assert result.code == 0
+    assert "Ready" in result.out
     checks = company.run("doctor", "--json").json["checks"]
     assert {check["level"] for check in checks} == {"ok"}
 
@@ -110,9 +110,9 @@ def test_failed_records_are_explained_and_can_be_tried_again(scene: Scene) -> No
     refuse = '[{"method": "import.groups.batch", "item": {"key": "source:groups:*", "code": "VALIDATION"}, "count": 1}]'
     with cloud() as source, box("--faults", refuse) as target:
         scene.source, scene.target = source.webhook(), target.webhook()
-        said = scene.run("run")
-        assert said.code == 5, said.all
-        assert "groups: 1 failed" in said.out
+        result = scene.run("run")
+        assert result.code == 5, result.all
+        assert "groups: 1 failed" in result.out
         listed = scene.run("errors")
         assert "VALIDATION" in listed.out
         assert "Fix  " in listed.out
@@ -128,15 +128,15 @@ def test_failed_records_are_explained_and_can_be_tried_again(scene: Scene) -> No
 def test_the_user_map_is_written_edited_and_loaded(company: Scene) -> None:
     assert company.run("users", "export", "map.csv").code == 3
     company.run("get", "users")
-    told = company.run("users", "export", "map.csv", "--json")
-    assert (told.code, told.json) == (0, {"users": 12, "file": "map.csv"})
+    command = company.run("users", "export", "map.csv", "--json")
+    assert (command.code, command.json) == (0, {"users": 12, "file": "map.csv"})
     lines = Path("map.csv").read_text("utf-8-sig").splitlines()
     assert lines[0] == "source_id,email,name,target_id"
     assert len(lines) == 13
     first = lines[1].split(",")[0]
     Path("map.csv").write_text(f"source_id;email;name;target_id\n{first};;;1\n", "utf-8-sig")
-    said = company.run("users", "load", "map.csv")
-    assert (said.code, "1 users" in said.out) == (0, True)
+    result = company.run("users", "load", "map.csv")
+    assert (result.code, "1 users" in result.out) == (0, True)
     assert company.run("run", "--entity", "users").code == 0
     assert company.run("users", "export", "map.csv").code == 0
     assert Path("map.csv").read_text("utf-8-sig").splitlines()[1].endswith(",1")
@@ -155,9 +155,9 @@ def test_the_user_map_is_written_edited_and_loaded(company: Scene) -> None:
 def test_a_bad_user_map_is_refused_whole(company: Scene, text: str, wanted: str) -> None:
     company.run("get", "users")
     Path("map.csv").write_text(text)
-    said = company.run("users", "load", "map.csv")
-    assert said.code == 2
-    assert wanted in said.err
+    result = company.run("users", "load", "map.csv")
+    assert result.code == 2
+    assert wanted in result.err
 
 
 def test_metrics_have_the_promised_names_and_survive_a_restart(moved: Scene) -> None:
@@ -171,9 +171,9 @@ def test_metrics_have_the_promised_names_and_survive_a_restart(moved: Scene) -> 
 
 
 def test_metrics_are_told_in_json_too(moved: Scene) -> None:
-    told = moved.run("metrics", "--json").json["metrics"]
-    assert {one["name"] for one in told} <= KINDS.keys()
-    assert {"name": "records_import_ok_total", "labels": {"entity": "groups"}, "value": 4} in told
+    data = moved.run("metrics", "--json").json["metrics"]
+    assert {one["name"] for one in data} <= KINDS.keys()
+    assert {"name": "records_import_ok_total", "labels": {"entity": "groups"}, "value": 4} in data
     assert moved.run("metrics", "--json", "--out", "metrics.json").out == ""
     assert {one["name"] for one in json.loads(Path("metrics.json").read_text())["metrics"]} <= KINDS.keys()
 
@@ -210,8 +210,8 @@ def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
         assert scene.run("worker", "--once").code == 0
         entities = scene.run("status", "--json").json["entities"]
         assert {entities[name]["phases"]["verify"] for name in ("users", "groups", "chats")} == {"done"}
-        said = scene.run("run", "--json")
-        assert said.code == 0, said.all
+        result = scene.run("run", "--json")
+        assert result.code == 0, result.all
 
 
 def test_on_a_terminal_it_is_readable_at_80_columns_and_colourless_on_request(company: Scene) -> None:
@@ -253,8 +253,8 @@ def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
             4,
             "Stopped. Progress is saved: run the same command to continue.",
         ), out + err
-        said = scene.run("run", "--json")
-        assert said.code == 0, said.all
+        result = scene.run("run", "--json")
+        assert result.code == 0, result.all
 
 
 def test_the_log_has_exactly_the_promised_keys(moved: Scene) -> None:
@@ -271,7 +271,7 @@ def test_a_delta_run_explains_itself_lists_and_brings_what_changed(company: Scen
     assert (explained.code, "Changes: all records are read and compared." in explained.out) == (0, True)
     quiet = company.run("sync", "--report-only")
     assert (quiet.code, "Nothing changed." in quiet.out) == (0, True), quiet.all
-    said = company.run("sync")
-    assert said.code == 0, said.all
+    result = company.run("sync")
+    assert result.code == 0, result.all
     wrong = company.run("sync", "--every", "soon")
     assert (wrong.code, "soon" in wrong.err) == (2, True), wrong.all

@@ -29,13 +29,13 @@ def unaware(scene: Scene) -> Iterator[Running]:
 def test_what_the_box_finds_out_is_named_and_wants_to_be_accepted_before_a_run(scene: Scene) -> None:
     with unaware(scene) as target:
         assert "the target keeps every field" in scene.run("doctor").out
-        said = scene.run("doctor", "--box", "--json").json
-        found = {check["name"]: check for check in said["checks"]}
+        data = scene.run("doctor", "--box", "--json").json
+        found = {check["name"]: check for check in data["checks"]}
         assert found["box: users.WORK_PHONE"]["level"] == "warning"
         assert found["box: users.WORK_PHONE"]["message"].endswith("the box has null")
         assert found["box: mails"]["ok"]
         assert not found["fidelity"]["ok"]
-        assert said["exit_code"] == 0
+        assert data["exit_code"] == 0
         assert scene.run("run").code == 3
         assert not target.portal.imports.dump("users")
         (line,) = scene.run("fidelity", "--json").json["items"]
@@ -55,15 +55,15 @@ def test_it_speaks_russian(scene: Scene) -> None:
         assert 'самопроверка: users.WORK_PHONE: отправлено "b24migrate selftest", в коробке null' in out
         assert "самопроверка: mails: ничего не запущено" in out
         assert "какие ограничения нужно принять до запуска" in out
-        told = scene.run("fidelity", "--lang", "ru").out
-        assert "При самопроверке коробка не сохранила значение." in " ".join(told.split())
+        output = scene.run("fidelity", "--lang", "ru").out
+        assert "При самопроверке коробка не сохранила значение." in " ".join(output.split())
 
 
 def test_a_box_whose_module_is_older_says_so(company: Scene) -> None:
-    said = company.run("doctor", "--box")
-    assert said.code == 0
-    assert "box: the self-test is part of the current import module" in said.out
-    assert "Install the current import module on the box" in said.out
+    result = company.run("doctor", "--box")
+    assert result.code == 0
+    assert "box: the self-test is part of the current import module" in result.out
+    assert "Install the current import module on the box" in result.out
 
 
 class Broken(Forgetful):
@@ -84,19 +84,19 @@ class Broken(Forgetful):
 def test_a_box_that_dies_in_it_is_not_asked_again_and_the_next_one_cleans_up(scene: Scene) -> None:
     with unaware(scene) as target:
         target.portal.imports = broken = Broken(target.portal.imports, {})  # type: ignore[assignment]
-        said = scene.run("doctor", "--box")
-        assert said.code == 0
-        assert "the box did not finish its self-test" in said.out
-        assert "Run it again: it first removes what was left." in said.out
+        result = scene.run("doctor", "--box")
+        assert result.code == 0
+        assert "the box did not finish its self-test" in result.out
+        assert "Run it again: it first removes what was left." in result.out
         assert broken.asked == 1
         broken.late = True
-        told = " ".join(scene.run("doctor", "--box", "--lang", "ru").out.split())
-        assert "самопроверка: tasks: не проверено: коробка слишком медленная для полной самопроверки" in told
+        output = " ".join(scene.run("doctor", "--box", "--lang", "ru").out.split())
+        assert "самопроверка: tasks: не проверено: коробка слишком медленная для полной самопроверки" in output
 
 
 def test_the_box_is_tried_before_the_source_is_there(scene: Scene) -> None:
     with unaware(scene):
         scene.source = "http://127.0.0.1:9/rest/1/cloudsecret7f3a91/"
-        said = scene.run("doctor", "--box")
-        assert said.code == 4
-        assert "users.WORK_PHONE" in said.out
+        result = scene.run("doctor", "--box")
+        assert result.code == 4
+        assert "users.WORK_PHONE" in result.out

@@ -110,12 +110,12 @@ def test_a_record_of_a_run_is_shown_on_every_side(moved: Scene) -> None:
     found = moved.run("find", "1", "--stream", "users", "--json").json
     assert found["hits"][0]["by"] == "id"
     email = found["hits"][0]["email"]
-    said = moved.run("show", "users", "1")
-    assert said.code == 0
-    assert "On the target, and equal." in said.out
-    assert email in said.out
-    told = moved.run("show", "users", "1", "--json").json
-    assert (told["verdict"], told["source"]["state"], told["target"]["state"]) == ("equal", "now", "now")
+    result = moved.run("show", "users", "1")
+    assert result.code == 0
+    assert "On the target, and equal." in result.out
+    assert email in result.out
+    data = moved.run("show", "users", "1", "--json").json
+    assert (data["verdict"], data["source"]["state"], data["target"]["state"]) == ("equal", "now", "now")
     stored = moved.run("show", "users", "1", "--stored", "--json").json
     assert (stored["verdict"], stored["source"]["state"]) == ("imported", "not_asked")
     by_email = moved.run("find", email.upper())
@@ -128,14 +128,14 @@ def test_a_record_of_a_run_is_shown_on_every_side(moved: Scene) -> None:
 
 def test_without_the_secrets_what_is_staged_is_shown(moved: Scene) -> None:
     moved.source = moved.target = "env:NOWHERE_AT_ALL"
-    said = moved.run("show", "groups", moved.run("find", "", "--stream", "groups", "--json").json["hits"][0]["id"])
-    assert said.code == 0
-    assert "The source webhook is not available here" in said.out
-    assert "? NAME" in said.out
+    data = moved.run("show", "groups", moved.run("find", "", "--stream", "groups", "--json").json["hits"][0]["id"])
+    assert data.code == 0
+    assert "The source webhook is not available here" in data.out
+    assert "? NAME" in data.out
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("show", "usres", "1"), "Did you mean users?"),
         (("show", "users", "999999"), "it was not read"),
@@ -144,10 +144,10 @@ def test_without_the_secrets_what_is_staged_is_shown(moved: Scene) -> None:
         (("find", "x", "--after", "zzz"), "Start the search again"),
     ],
 )
-def test_what_is_not_there_is_a_sentence(company: Scene, arguments: tuple[str, ...], said: str) -> None:
+def test_what_is_not_there_is_a_sentence(company: Scene, arguments: tuple[str, ...], message: str) -> None:
     ended = company.run(*arguments)
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
     assert "\x1b" not in ended.err
 
 

@@ -43,10 +43,10 @@ def looked_at(scene: Scene, url: str) -> Said:
 
 def test_a_store_is_copied_and_both_are_compared(moved: Scene) -> None:
     before = moved.run("status", "--json").json
-    said = copy(moved)
-    is_clear(said, 0, "Copied ChatMessages: ", "Set store.url to sqlite:////")
-    assert said.err == ""
-    rows = {line.split()[0]: line.split() for line in said.out.splitlines() if " yes" in line}
+    result = copy(moved)
+    is_clear(result, 0, "Copied ChatMessages: ", "Set store.url to sqlite:////")
+    assert result.err == ""
+    rows = {line.split()[0]: line.split() for line in result.out.splitlines() if " yes" in line}
     assert rows["Groups"][1] == "4"
     assert len(rows["Groups"][2]) == 16
     moved.more = f"[store]\nurl = '{TO}'\n"
@@ -56,10 +56,10 @@ def test_a_store_is_copied_and_both_are_compared(moved: Scene) -> None:
 
 def test_json_is_nothing_but_json(company: Scene) -> None:
     company.run("get", "users")
-    told = copy(company, "--json").json
-    assert (told["equal"], told["exit_code"]) == (True, 0)
-    assert told["to"].endswith("/copy.db")
-    assert {"what", "rows", "digest", "equal", "note"} == set(told["lines"][0])
+    data = copy(company, "--json").json
+    assert (data["equal"], data["exit_code"]) == (True, 0)
+    assert data["to"].endswith("/copy.db")
+    assert {"what", "rows", "digest", "equal", "note"} == set(data["lines"][0])
     again = copy(company, "--json")
     assert (again.code, again.json["exit_code"], again.json["equal"]) == (2, 2, False)
     assert "complete copy" in again.json["message"]
@@ -115,9 +115,9 @@ def test_a_store_that_is_worked_on_is_left_alone(scene: Scene) -> None:
 
 def test_a_difference_is_named(scene: Scene) -> None:
     store, _, files = opened(FROM)
-    said = b'{"name": "a.txt", "sha256": "00", "location": "disk:1"}'
+    content = b'{"name": "a.txt", "sha256": "00", "location": "disk:1"}'
     (table,) = (one for one in catalog().tables if one.name == "Files")
-    store.stage(table, [Staged("disk:1", said)], run="r", pass_no=1)
+    store.stage(table, [Staged("disk:1", content)], run="r", pass_no=1)
     with files.writer("disk:1") as out:
         out.write(b"something else")
     store.close()
@@ -130,8 +130,8 @@ def test_a_place_that_cannot_be_is_no_bug(scene: Scene) -> None:
     store, _, _ = opened(FROM)
     store.close()
     Path("taken").write_text("")
-    said = copy(scene, to="sqlite:///taken/copy.db")
-    is_clear(said, 2, "taken")
+    result = copy(scene, to="sqlite:///taken/copy.db")
+    is_clear(result, 2, "taken")
 
 
 def many(url: str, count: int) -> None:

@@ -57,21 +57,21 @@ def test_the_store_is_read_once_a_collection_and_anew_each_time() -> None:
 
 
 def test_everything_arrives_at_the_end(capfd: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     with open_ingestion() as ingestion:
-        with telemetry.send_metrics(lambda: FIGURES, ingestion.connection, said.append):
+        with telemetry.send_metrics(lambda: FIGURES, ingestion.connection, lines.append):
             assert ingestion.arrived == []
         assert ingestion.arrived == FIGURES
-    assert said == []
+    assert lines == []
     assert capfd.readouterr() == ("", "")
 
 
 def test_an_unreachable_endpoint_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
-    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, said.append):
+    lines: list[str] = []
+    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, lines.append):
         pass
-    assert said == [telemetry.NOT_ARRIVING]
-    assert KEY not in said[0]
+    assert lines == [telemetry.NOT_ARRIVING]
+    assert KEY not in lines[0]
     assert capfd.readouterr() == ("", "")
 
 
@@ -84,19 +84,19 @@ def test_an_endpoint_that_never_answers_does_not_hold_up_the_end(monkeypatch: py
 
 
 def test_a_connection_string_that_is_none_is_one_line() -> None:
-    said: list[str] = []
-    with telemetry.send_metrics(lambda: FIGURES, "gibberish", said.append):
+    lines: list[str] = []
+    with telemetry.send_metrics(lambda: FIGURES, "gibberish", lines.append):
         pass
-    assert said == [telemetry.NOT_USABLE]
+    assert lines == [telemetry.NOT_USABLE]
 
 
 @pytest.mark.parametrize("missing", ["azure.monitor.opentelemetry.exporter", "opentelemetry.sdk.metrics.export"])
 def test_without_the_extra_the_command_that_installs_it_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    said: list[str] = []
-    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, said.append):
+    lines: list[str] = []
+    with telemetry.send_metrics(lambda: FIGURES, NOWHERE, lines.append):
         pass
-    assert said == [telemetry.NOT_INSTALLED]
+    assert lines == [telemetry.NOT_INSTALLED]
 
 
 WATCHED = """
@@ -112,8 +112,8 @@ def test_the_exporter_does_nothing_besides() -> None:
     environ = {name: value for name, value in os.environ.items() if name not in telemetry.KEPT_TO_ITSELF}
     with open_ingestion() as ingestion:
         command = [sys.executable, "-c", WATCHED, ingestion.connection]
-        said = subprocess.check_output(command, env=environ, text=True)
-    assert said.split() == ["MainThread", "OtelPeriodicExportingMetricReader"]
+        output = subprocess.check_output(command, env=environ, text=True)
+    assert output.split() == ["MainThread", "OtelPeriodicExportingMetricReader"]
 
 
 def test_a_run_sends_what_metrics_shows(company: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +128,6 @@ def test_a_run_sends_what_metrics_shows(company: Scene, monkeypatch: pytest.Monk
 def test_a_run_without_its_endpoint_says_so_and_goes_on(company: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     clean = company.run("run", "--test-limit", "2")
     monkeypatch.setenv(telemetry.VARIABLE, NOWHERE)
-    said = company.run("run", "--test-limit", "2")
-    assert said.code == clean.code
-    assert said.all.count(telemetry.NOT_ARRIVING) == 1
+    result = company.run("run", "--test-limit", "2")
+    assert result.code == clean.code
+    assert result.all.count(telemetry.NOT_ARRIVING) == 1

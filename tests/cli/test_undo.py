@@ -55,14 +55,14 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Scene],
         first = Scene(tmp_path_factory.mktemp("once"), source=source.webhook(), target=target.webhook())
         first.write()
         assert cli.execute(["--config", str(first.config), "run"]) == 0
-        told = tuple(heard.told)
+        events = tuple(heard.told)
 
         def taken_up(scene: Scene) -> Migrated:
             shutil.copytree(first.folder, scene.folder, dirs_exist_ok=True)
             scene.source, scene.target = first.source, first.target
             there.portal = box_portal()
             there.portal.company.settle(target.url)
-            for method, body in told:
+            for method, body in events:
                 there.portal.imports.handle(method, json.loads(body))
             return Migrated(scene, replace(target, portal=there.portal))
 
@@ -80,13 +80,13 @@ def box_portal() -> Portal:
 
 def test_a_rehearsal_says_what_would_be_deleted_and_changes_nothing(moved: Migrated) -> None:
     before = moved.there()
-    said = moved.scene.run("undo", "--dry-run")
-    assert said.code == 0, said.all
-    lines = said.out.splitlines()
+    result = moved.scene.run("undo", "--dry-run")
+    assert result.code == 0, result.all
+    lines = result.out.splitlines()
     assert lines[0].split() == ["to", "delete", "after", "others", "kept"]
     assert {line.split()[0] for line in lines[1:7]} == set(STREAMS)
     assert lines[-1] == "Dry run: nothing was changed."
-    assert "uploaded files stay on the Drive of the box" in said.out
+    assert "uploaded files stay on the Drive of the box" in result.out
     assert moved.there() == before
 
 
@@ -107,16 +107,16 @@ def test_whoever_stops_it_is_told_how_far_it_came(moved: Migrated) -> None:
 
 def test_in_a_script_nothing_is_done_without_yes(moved: Migrated) -> None:
     before = moved.there()
-    said = moved.scene.run("undo")
-    assert (said.code, moved.there()) == (3, before)
-    assert said.out.splitlines()[-1].startswith("Dry run: no terminal to confirm on. Add --yes")
+    result = moved.scene.run("undo")
+    assert (result.code, moved.there()) == (3, before)
+    assert result.out.splitlines()[-1].startswith("Dry run: no terminal to confirm on. Add --yes")
 
 
 def test_with_yes_everything_is_gone_and_the_next_run_brings_it_back(moved: Migrated) -> None:
     before = moved.there()
-    said = moved.scene.run("undo", "--yes")
-    assert said.code == 0, said.all
-    assert said.out.splitlines()[-1] == "Import undone. `b24migrate run` imports the records again."
+    result = moved.scene.run("undo", "--yes")
+    assert result.code == 0, result.all
+    assert result.out.splitlines()[-1] == "Import undone. `b24migrate run` imports the records again."
     assert moved.there() == 0
     again = moved.scene.run("undo", "--yes")
     assert (again.code, again.out.splitlines()[-1]) == (0, "Nothing to undo.")
@@ -132,9 +132,9 @@ def test_what_is_kept_is_told_and_written_into_a_file(moved: Migrated, tmp_path:
     rehearsed = moved.scene.run("undo", "--dry-run", "--out", "would.csv")
     assert "changed after its import" in rehearsed.out
     assert [row[:2] for row in rows_of(tmp_path / "would.csv")] == [["groups", group]]
-    said = moved.scene.run("undo", "--yes", "--out", "kept.csv")
-    assert said.code == 5, said.all
-    assert "records that are kept, listed in kept.csv." in said.out
+    result = moved.scene.run("undo", "--yes", "--out", "kept.csv")
+    assert result.code == 5, result.all
+    assert "records that are kept, listed in kept.csv." in result.out
     kept = rows_of(tmp_path / "kept.csv")
     assert ["groups", group] in [row[:2] for row in kept]
     assert len(kept) == moved.there()
@@ -149,8 +149,8 @@ def rows_of(file: Path) -> list[list[str]]:
 
 
 def test_json_is_all_that_is_said(moved: Migrated) -> None:
-    said = moved.scene.run("undo", "--json")
-    assert (said.code, said.json["done"], said.json["exit_code"]) == (3, False, 3)
+    result = moved.scene.run("undo", "--json")
+    assert (result.code, result.json["done"], result.json["exit_code"]) == (3, False, 3)
     done = moved.scene.run("undo", "--json", "--yes", "--entity", "chats")
     assert done.code == 0, done.all
     assert {one["stream"]: one["kept"] for one in done.json["streams"]} == {"chats": 0, "chat_messages": 0}
@@ -158,17 +158,17 @@ def test_json_is_all_that_is_said(moved: Migrated) -> None:
 
 
 def test_only_one_entity_tells_who_refers_to_it(moved: Migrated) -> None:
-    said = moved.scene.run("undo", "--yes", "--entity", "users")
-    assert said.code == 5
-    assert "Kept because records that stay link to them: groups (4)" in said.out
+    result = moved.scene.run("undo", "--yes", "--entity", "users")
+    assert result.code == 5
+    assert "Kept because records that stay link to them: groups (4)" in result.out
 
 
 def test_an_unknown_run_names_those_that_there_are(moved: Migrated) -> None:
     run = moved.scene.run("status", "--json").json["run"]
-    said = moved.scene.run("undo", "--run", "yesterday")
-    assert said.code == 2
-    assert 'There is no run "yesterday".' in said.err
-    assert run in said.err
+    result = moved.scene.run("undo", "--run", "yesterday")
+    assert result.code == 2
+    assert 'There is no run "yesterday".' in result.err
+    assert run in result.err
     assert moved.scene.run("undo", "--run", run, "--yes").code == 0
     assert moved.there() == 0
 
@@ -176,8 +176,8 @@ def test_an_unknown_run_names_those_that_there_are(moved: Migrated) -> None:
 def test_another_box_is_refused_unless_it_is_the_same(moved: Migrated) -> None:
     moved.scene.more = '[run]\nentities = ["users", "groups", "chats"]\n'
     moved.scene.target = moved.scene.target.replace("127.0.0.1", "localhost")
-    said = moved.scene.run("undo", "--yes")
-    assert (said.code, "the configured target is http://localhost" in said.err) == (2, True)
+    result = moved.scene.run("undo", "--yes")
+    assert (result.code, "the configured target is http://localhost" in result.err) == (2, True)
     assert moved.scene.run("undo", "--yes", "--same-box").code == 0
     assert moved.there() == 0
 
@@ -185,9 +185,9 @@ def test_another_box_is_refused_unless_it_is_the_same(moved: Migrated) -> None:
 def test_a_box_behind_the_same_address_that_knows_nothing_is_not_taken_for_the_same(moved: Migrated) -> None:
     with box() as other:
         moved.target.portal.imports = other.portal.imports
-        said = moved.scene.run("undo", "--yes")
-        assert (said.code, "None of the" in said.err) == (2, True)
-        assert "--same-box" in said.err
+        result = moved.scene.run("undo", "--yes")
+        assert (result.code, "None of the" in result.err) == (2, True)
+        assert "--same-box" in result.err
         assert moved.scene.run("status", "--json").json["entities"]["groups"]["streams"]["groups"]["import_ok"] == 4
         again = moved.scene.run("undo", "--yes", "--same-box")
         assert (again.code, "absent" in again.out) == (0, True)
@@ -200,10 +200,10 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
-        said = scene.run("undo", "--yes")
-        assert said.code == 4
-        assert "is running: the import cannot be undone" in said.err
-        assert "b24migrate pause" in said.err
+        result = scene.run("undo", "--yes")
+        assert result.code == 4
+        assert "is running: the import cannot be undone" in result.err
+        assert "b24migrate pause" in result.err
         scene.run("pause")
         hurry(source)
         child.communicate(timeout=300)

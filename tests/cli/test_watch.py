@@ -155,7 +155,7 @@ def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
     run = plan.current(app.context.store)
     assert run is not None
     plan.end(app.context.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
-    said = Sentences.of(Look.by(StatusReader(app.context)).overview, lambda text: text.replace("s3cret", "***"))
-    assert "***" in said.verdict
-    assert "s3cret" not in said.verdict
-    assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress
+    sentences = Sentences.of(Look.by(StatusReader(app.context)).overview, lambda text: text.replace("s3cret", "***"))
+    assert "***" in sentences.verdict
+    assert "s3cret" not in sentences.verdict
+    assert "\N{NARROW NO-BREAK SPACE}" not in sentences.verdict + sentences.progress

@@ -81,15 +81,15 @@ EXPOSED = {
 }
 
 
-@pytest.mark.parametrize("said", EXPOSED)
-def test_what_would_be_exposed_is_found(said: str, azure: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", EXPOSED)
+def test_what_would_be_exposed_is_found(setting: str, azure: Path, tmp_path: Path) -> None:
     found = 0
     for path in (azure / "infra").rglob("*.bicep"):
         copy = tmp_path / path.relative_to(azure / "infra")
         copy.parent.mkdir(exist_ok=True)
         text = path.read_text()
-        found += said in text
-        copy.write_text(text.replace(said, EXPOSED[said]))
+        found += setting in text
+        copy.write_text(text.replace(setting, EXPOSED[setting]))
     assert found, "the files no longer say this"
     assert privacy.complaints(Deployment(tmp_path / "main.bicep", {}).resources, closed=True)
     assert main(tmp_path, None) == 1

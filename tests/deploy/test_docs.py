@@ -45,8 +45,8 @@ def test_every_address_that_is_called_is_a_route(way: str) -> None:
 
 def test_the_secrets_are_those_that_the_settings_name(way: str, azure: Path) -> None:
     written = set(re.findall(r"secret set --vault-name \$vault -n ([\w-]+)", way))
-    said = app_settings(Deployment(azure / "infra" / "main.bicep", {})).values()
-    assert written == {str(value).removeprefix("keyvault:") for value in said if str(value).startswith("keyvault:")}
+    settings = app_settings(Deployment(azure / "infra" / "main.bicep", {})).values()
+    assert written == {str(value).removeprefix("keyvault:") for value in settings if str(value).startswith("keyvault:")}
 
 
 def test_every_app_setting_is_explained(azure: Path) -> None:

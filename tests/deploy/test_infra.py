@@ -119,9 +119,9 @@ def test_only_the_operator_may_write_secrets(opened: Deployment) -> None:
 
 
 def test_settings_name_secrets_and_contain_none(opened: Deployment) -> None:
-    said = app_settings(opened)
-    assert "AzureWebJobsStorage" not in said
-    webhooks = {name: value for name, value in said.items() if "WEBHOOK" in name}
+    settings = app_settings(opened)
+    assert "AzureWebJobsStorage" not in settings
+    webhooks = {name: value for name, value in settings.items() if "WEBHOOK" in name}
     assert webhooks == {
         "B24MIGRATE_SOURCE__WEBHOOK": "keyvault:source-webhook",
         "B24MIGRATE_TARGET__WEBHOOK": "keyvault:target-webhook",
@@ -150,12 +150,12 @@ def test_triggers_find_their_queues_and_connections(closed: Deployment) -> None:
         binding for bindings in functions().values() for binding in bindings if binding["type"] == "queueTrigger"
     ]
     made = {one.body["name"] for one in closed.resources if one.type.endswith("/queues")}
-    said = app_settings(closed)
+    settings = app_settings(closed)
     assert triggers
     for trigger in triggers:
         assert trigger["queueName"] in made
-        assert said[f"{trigger['connection']}__credential"] == "managedidentity"
-        assert f"{trigger['connection']}__queueServiceUri" in said
+        assert settings[f"{trigger['connection']}__credential"] == "managedidentity"
+        assert f"{trigger['connection']}__queueServiceUri" in settings
 
 
 def functions() -> dict[str, list[dict[str, Any]]]:
@@ -167,9 +167,9 @@ def functions() -> dict[str, list[dict[str, Any]]]:
 
 def test_settings_of_the_operator_cannot_replace_the_wiring(azure: Path) -> None:
     given = {"settings": {"B24MIGRATE_SOURCE__WEBHOOK": "in clear", "B24MIGRATE_RUN__VERIFY_SAMPLE": "50"}}
-    said = app_settings(Deployment(azure / "infra" / "main.bicep", given))
-    assert said["B24MIGRATE_SOURCE__WEBHOOK"] == "keyvault:source-webhook"
-    assert said["B24MIGRATE_RUN__VERIFY_SAMPLE"] == "50"
+    settings = app_settings(Deployment(azure / "infra" / "main.bicep", given))
+    assert settings["B24MIGRATE_SOURCE__WEBHOOK"] == "keyvault:source-webhook"
+    assert settings["B24MIGRATE_RUN__VERIFY_SAMPLE"] == "50"
 
 
 @pytest.mark.parametrize("name", ["abc", "b24migrate"])

@@ -104,9 +104,9 @@ def test_the_project_is_installed_from_the_package_alone_and_only_as_it_was_buil
     package: Path, tmp_path: Path
 ) -> None:
     """Neither a registry's b24migrate nor any registry by name."""
-    said = requirements(package)
-    assert "://" not in said
-    (ours,) = (line for line in said.splitlines() if line.startswith("./"))
+    settings = requirements(package)
+    assert "://" not in settings
+    (ours,) = (line for line in settings.splitlines() if line.startswith("./"))
     zipfile.ZipFile(package).extractall(tmp_path)
     (tmp_path / "ours.txt").write_text(f"--require-hashes\n{ours}\n")
     offline = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--target", "here"]

@@ -53,14 +53,14 @@ def migrated(
         first = World(source, folder, webhooks, settings=wishes, box=target)
         assert first.run().exit_code == 0
         further(first)
-        told = tuple(heard.told)
+        events = tuple(heard.told)
 
         def taken_up(place: Path) -> World:
             shutil.copytree(folder, place, dirs_exist_ok=True)
             cloud.portal, box.portal = Portal(Company(plan), webhooks=webhooks), Portal(role="box")
             cloud.portal.company.settle(source.url)
             box.portal.company.settle(target.url)
-            for method, body in told:
+            for method, body in events:
                 box.portal.imports.handle(method, json.loads(body))
             clock = LeapingClock()
             clock.sleep((first.clock.now() - clock.now()).total_seconds())  # it was ahead when the migration ended

@@ -60,9 +60,9 @@ def run_until_paused(
                 return app.runner.resume(tick=made.leap())
             return app.runner.run(app.chosen(()), tick=made.leap())
         except Paused as paused:
-            said = paused
-    assert (said.exit_code, said.code) == (3, plan.ON_PAUSE)
-    assert said.message.startswith(WORDS)
+            last = paused
+    assert (last.exit_code, last.code) == (3, plan.ON_PAUSE)
+    assert last.message.startswith(WORDS)
     return None
 
 

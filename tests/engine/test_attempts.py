@@ -184,10 +184,10 @@ def test_a_portal_in_trouble_is_asked_again_after_longer_and_longer_pauses(small
 @pytest.mark.parametrize("pace_s", [0.0, 3.0])
 def test_messages_stay_in_order_while_one_waits(small: World, monkeypatch: pytest.MonkeyPatch, pace_s: float) -> None:
     """Also when its time comes before the round that passed it is over."""
-    told = small._saw
+    record_event = small._saw
 
     def slowly(event: Event) -> None:
-        told(event)
+        record_event(event)
         small.clock.sleep(pace_s if isinstance(event, Sent) else 0.0)
 
     monkeypatch.setattr(small, "_saw", slowly)

@@ -74,8 +74,8 @@ def edit(made: World, sql: str, *values: Json) -> None:
 def test_every_staged_id_is_there_once_and_the_sums_close(talk: World) -> None:
     written, lines = make(talk)
     for sums in written.head.streams:
-        told = by_class(lines, sums.stream)
-        assert all(getattr(sums, name) == told[name] for name in form.CLASSES)
+        counts = by_class(lines, sums.stream)
+        assert all(getattr(sums, name) == counts[name] for name in form.CLASSES)
         if sums.stream == "files":
             continue
         about = talk.stream(sums.stream)
@@ -108,11 +108,11 @@ def test_everything_compared_is_everything_verified(talk: World) -> None:
     assert verify_everything(talk).exit_code == 0
     _, lines = make(talk)
     for stream in ("users", "groups", "group_members", "chats", "chat_messages"):
-        told = by_class(lines, stream)
+        counts = by_class(lines, stream)
         # who is the target's own already was linked, not sent, so there is nothing to compare
         linked = len(entries(lines, stream=stream, origin="matched"))
-        assert told["verified"] == talk.stream(stream).imported - linked
-        assert told["migrated"] == linked
+        assert counts["verified"] == talk.stream(stream).imported - linked
+        assert counts["migrated"] == linked
 
 
 def test_a_company_with_everything_closes(whole: World) -> None:

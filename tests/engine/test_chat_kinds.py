@@ -66,8 +66,8 @@ def test_every_kind_of_chat_is_migrated_or_skipped_by_a_rule(ten: World) -> None
     assert {"collab", "videoconf", "calendar", "mail", "call", "announcement"} <= {
         one["type"] for one in there.values()
     }
-    said = {key.rpartition(":")[2] for key in ten.imported("chat_messages")}
-    assert len(said) == sum(map(len, wanted.values()))
+    chats_read = {key.rpartition(":")[2] for key in ten.imported("chat_messages")}
+    assert len(chats_read) == sum(map(len, wanted.values()))
     assert closes(ten, "chats")
     assert f"chats: 2 skipped by rule: {OPEN_LINE}" in ten.entity("chats").notes
     assert ten.entity("chats").verified
@@ -139,8 +139,8 @@ def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
     ],
 )
 def test_whatever_a_recent_list_holds_is_understood_or_counted(item: dict[str, Any], wanted: Any) -> None:
-    told = recent_chat(item, 0)
-    assert (told.reason if isinstance(told, SetAside) else told) == wanted
+    chat = recent_chat(item, 0)
+    assert (chat.reason if isinstance(chat, SetAside) else chat) == wanted
 
 
 def test_a_group_chat_without_a_number_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

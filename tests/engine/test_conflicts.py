@@ -16,11 +16,14 @@ from tests.targets.everything import moving
 from b24migrate import cli
 from b24migrate.engine.phases import conflicts
 from b24migrate.engine.phases.conflicts import SentFields, unpack_sent
+from b24migrate.entities.crm import rest_close_dates
 from b24migrate.ports import CONFLICTS
 from b24migrate.targets.module import ImportTarget
+from b24sim.company.crm_ids import DEAL
 
 Json = Any
 OURS = "Ours now"
+USERS_AND_DEALS = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 LIST = "import.groups.list"
 TARGET: dict[str, Json] = {"run": {"conflicts": "target"}}
 ASK: dict[str, Json] = {"run": {"conflicts": "ask"}}
@@ -250,6 +253,35 @@ def test_a_box_without_the_module(tmp_path: Path) -> None:
         there = [groups.row(int(staged[one]["TargetId"]))["DESCRIPTION"] for one in chosen]
         assert [one == NEW_NAME for one in there] == [False, True, True]
         assert groups.row(target)["NAME"] == OURS
+
+
+def test_killed_before_the_close_date_of_a_deal_is_put_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The box closes a deal on the day on which it comes into a final stage. Nobody has changed that day."""
+    with moving(tmp_path, *USERS_AND_DEALS, messages=1) as move:
+        made = move.world
+        assert move.run().exit_code == 0
+        source, box = made.cloud.portal.company.crm.items[DEAL], made.box.portal.company.crm.items[DEAL]
+        deal, other = [one for one in source if source.row(one)["stageId"] == "NEW"][:2]
+        there, second = (int(made.records("CrmDeals")[str(one)]["TargetId"]) for one in (deal, other))
+        won = {"stageId": "WON", "stageSemanticId": "S", "closed": "Y", "closedate": "2031-05-06T03:00:00+03:00"}
+        for one in (deal, other):
+            made.change("crm_deals", id=one, fields=won)
+        box.put(second, box.row(second) | {"closedate": "2019-02-03T03:00:00+03:00"})  # this one somebody has changed
+
+        def killed(*_: Json) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(rest_close_dates, "close", killed)
+            with pytest.raises(KeyboardInterrupt):
+                move.run()
+        assert box.row(there)["stageId"] == "WON"
+        assert not str(box.row(there)["closedate"]).startswith("2031-05-06")
+        assert move.run().exit_code == 0
+        assert {key: [name for name, *_ in fields] for key, (_, fields) in rows(made).items()} == {
+            f"crm_deals:{other}": ["closedate"]
+        }
+        assert [str(box.row(one)["closedate"])[:10] for one in (there, second)] == ["2031-05-06"] * 2
 
 
 def test_the_list_holds_no_long_value(talk: World) -> None:

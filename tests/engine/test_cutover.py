@@ -136,35 +136,35 @@ def test_the_whole_way(firm: World) -> None:
     assert seen(firm).next == "rehearsal"
     firm.change("crm_deals", id=deal(firm), fields={"title": "Перед репетицией"})
     assert rehearse(firm).exit_code == 0
-    told = seen(firm)
-    assert (told.next, told.command) == ("freeze", "b24migrate cutover freeze")
-    assert told.forecast is not None
-    assert told.forecast.total_s > 0
-    assert {"crm_deals", "tasks", "users"} <= {one.stream for one in told.forecast.streams}
-    assert next(one.why for one in told.forecast.streams if one.stream == "users")  # why it is read whole
-    assert [delta.changed for delta in told.deltas] == [0, 1]
+    current = seen(firm)
+    assert (current.next, current.command) == ("freeze", "b24migrate cutover freeze")
+    assert current.forecast is not None
+    assert current.forecast.total_s > 0
+    assert {"crm_deals", "tasks", "users"} <= {one.stream for one in current.forecast.streams}
+    assert next(one.why for one in current.forecast.streams if one.stream == "users")  # why it is read whole
+    assert [delta.changed for delta in current.deltas] == [0, 1]
 
     firm.change("crm_deals", id=deal(firm), fields={"title": "Перед заморозкой"})
     assert freeze(firm).exit_code in (0, 5)  # the change may be of the second in which the freeze began
     assert finish(firm).exit_code == 0
-    told = seen(firm)
-    assert told.quiet is not None
-    assert told.quiet.freeze <= told.quiet.as_of
-    assert told.took_s is not None
+    current = seen(firm)
+    assert current.quiet is not None
+    assert current.quiet.freeze <= current.quiet.as_of
+    assert current.took_s is not None
     assert firm.imported("crm_deals")[f"source:crm_deals:{deal(firm)}"]["fields"]["title"] == "Перед заморозкой"
 
     checked = certificate.check(firm.folder / "certificate.jsonl")
     assert checked.head.quiet is not None
-    assert (checked.head.quiet.as_of, checked.head.run) == (told.quiet.as_of, told.quiet.run)
-    assert told.certificate is not None
-    assert told.certificate.root == checked.root
+    assert (checked.head.quiet.as_of, checked.head.run) == (current.quiet.as_of, current.quiet.run)
+    assert current.certificate is not None
+    assert current.certificate.root == checked.root
 
     assert go_live(firm, by="boris").is_live
-    told = seen(firm)
-    assert [one.state for one in told.steps] == ["done"] * 5
-    assert [one.by for one in told.steps][1:] == ["anna", "anna", "anna", "boris"]
-    assert (told.next, told.command) == ("live", "b24migrate sync --report-only")
-    assert not any(one.can_undo or one.can_start for one in told.steps[1:])
+    current = seen(firm)
+    assert [one.state for one in current.steps] == ["done"] * 5
+    assert [one.by for one in current.steps][1:] == ["anna", "anna", "anna", "boris"]
+    assert (current.next, current.command) == ("live", "b24migrate sync --report-only")
+    assert not any(one.can_undo or one.can_start for one in current.steps[1:])
 
 
 def test_killed_anywhere_and_repeated_it_comes_to_the_same_end(firm: World) -> None:

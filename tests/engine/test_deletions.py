@@ -11,7 +11,7 @@ import pytest
 from tests.engine.every_stream import look, place_of
 from tests.engine.world import World, small, world
 
-from b24migrate.engine.phases import read
+from b24migrate.engine.phases import read, removal
 from b24migrate.engine.phases.stage import keep_page
 from b24migrate.entities import catalog
 from b24migrate.insight import certificate
@@ -31,14 +31,14 @@ GOES_ON: dict[str, Json] = {"run": {"deletions_limit": 100}}
 
 def sums(made: World, name: str) -> dict[str, Json]:
     """As `status --json` tells them. They close, whatever was deleted, and what is imported is on the box."""
-    told = made.stream(name).to_json()
-    open_ones = told["new"] + told["error_retry"]
-    assert told["retrieved"] == told["import_ok"] + told["import_err"] + told["excluded"] + open_ones, told
-    if told["reported"] is not None:
-        assert told["reported"] + told["deleted"] == told["retrieved"], told
+    counts = made.stream(name).to_json()
+    open_ones = counts["new"] + counts["error_retry"]
+    assert counts["retrieved"] == counts["import_ok"] + counts["import_err"] + counts["excluded"] + open_ones, counts
+    if counts["reported"] is not None:
+        assert counts["reported"] + counts["deleted"] == counts["retrieved"], counts
     linked = sum(row["linked"] for row in made.imported(name).values())
-    assert open_ones or told["import_ok"] == len(made.imported(name)) or linked, told
-    return told
+    assert open_ones or counts["import_ok"] == len(made.imported(name)) or linked, counts
+    return counts
 
 
 def marked(made: World, stream: str) -> set[str]:
@@ -150,8 +150,8 @@ def test_what_was_never_imported_and_is_deleted_is_not_imported(talk: World) -> 
     assert sums(talk, "groups")["new"] == 1
     talk.change("groups", "delete", id=group)
     assert run(talk) == 0
-    told = sums(talk, "groups")
-    assert (told["deleted"], told["excluded"], told["new"]) == (1, 1, 0)
+    counts = sums(talk, "groups")
+    assert (counts["deleted"], counts["excluded"], counts["new"]) == (1, 1, 0)
     assert f"source:groups:{group}" not in talk.imported("groups")
     assert talk.entity("groups").verified
 
@@ -164,8 +164,8 @@ def test_what_arrived_without_anybody_knowing_and_is_deleted_is_known_again(talk
         app.context.store.unlink("groups", [str(group)])
     talk.change("groups", "delete", id=group)
     assert run(talk) == 0
-    told = sums(talk, "groups")
-    assert (told["deleted"], told["excluded"], told["import_ok"]) == (1, 0, 4)
+    counts = sums(talk, "groups")
+    assert (counts["deleted"], counts["excluded"], counts["import_ok"]) == (1, 0, 4)
     assert talk.sql("SELECT 1 FROM Deletions WHERE RowKey LIKE 'unsure:%'") == []
 
 
@@ -177,8 +177,8 @@ def test_access_ends_whatever_is_configured(talk: World) -> None:
     talk.change("group_members", "delete", group=group, user=user)
     assert run(talk) == 0
     assert f"source:group_members:{group}:{user}" not in talk.imported("group_members")
-    told = sums(talk, "group_members")
-    assert (told["deleted"], told["excluded"]) == (1, 1)
+    counts = sums(talk, "group_members")
+    assert (counts["deleted"], counts["excluded"]) == (1, 1)
     assert talk.entity("groups").verified
     talk.change("group_members", "add", group=group, user=user)
     assert run(talk) == 0
@@ -206,8 +206,8 @@ def test_what_somebody_changed_stays_and_is_listed(talk: World) -> None:
     kept = talk.sql("SELECT RowKey, Reason FROM Deletions WHERE RowKey LIKE 'kept:%'")
     assert [key for key, _ in kept] == [f"kept:groups:{first}"]
     assert "changed after its import" in kept[0][1]
-    told = sums(talk, "groups")
-    assert (told["deleted"], told["excluded"]) == (2, 1)
+    counts = sums(talk, "groups")
+    assert (counts["deleted"], counts["excluded"]) == (2, 1)
     assert any("but still on the target: 1" in note for note in talk.entity("groups").notes)
 
 
@@ -232,9 +232,39 @@ def test_killed_in_the_middle_it_goes_on(talk: World, owner: type, late: bool, m
     assert run(talk, **DELETE) == 0
     assert f"source:groups:{group}" not in talk.imported("groups")
     assert marked(talk, "groups") == {str(group)}
-    told = sums(talk, "groups")
-    assert (told["deleted"], told["excluded"]) == (1, 1)
+    counts = sums(talk, "groups")
+    assert (counts["deleted"], counts["excluded"]) == (1, 1)
     assert sums(talk, "group_members")["deleted"] == len(marked(talk, "group_members")) > 0
+
+
+def test_texts_lose_the_links_to_what_was_removed(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source keeps the link in a text that does not change. It is sent as the source has it."""
+    gone = group_of(talk)
+    groups = talk.cloud.portal.company.groups_by_id
+    named, other = [one for one in groups if one != gone][:2]
+    chat = next(one.id for one in talk.cloud.portal.company.chats.values() if one.kind != "P")
+    link = f"{talk.cloud.portal.company.portal_url}/workgroups/group/{gone}/"
+    talk.change("groups", id=named, fields={"DESCRIPTION": f"after {link}"})
+    talk.change("groups", id=other, fields={"DESCRIPTION": f"number {gone}"})
+    (message,) = talk.change("chat_messages", "add", chat=chat, fields={"text": f"see {link}"})
+
+    def texts() -> list[Json]:
+        rows = {**talk.imported("groups"), **talk.imported("chat_messages")}
+        keys = [f"source:groups:{named}", f"source:groups:{other}", f"source:chat:msg:{message}"]
+        fields = [rows[key]["fields"] for key in keys]
+        return [one.get("DESCRIPTION") or one.get("text") for one in fields]
+
+    talk.run()
+    there = f"{talk.box.portal.company.portal_url}/workgroups/group/{talk.records('Groups')[str(gone)]['TargetId']}/"
+    assert texts() == [f"after {there}", f"number {gone}", f"see {there}"]
+    updates = talk.imported("groups")[f"source:groups:{other}"]["updated_count"]
+    talk.change("groups", "delete", id=gone)
+    monkeypatch.setattr(removal, "REMOVABLE_AT_ONCE", 1)
+    assert talk.run(**DELETE).exit_code == 0
+    assert f"source:groups:{gone}" not in talk.imported("groups")
+    assert texts() == [f"after {link}", f"number {gone}", f"see {link}"]
+    assert talk.imported("groups")[f"source:groups:{other}"]["updated_count"] == updates
+    assert talk.sql("SELECT * FROM Deletions WHERE RowKey LIKE 'removed:%'") == []
 
 
 # ---------------------------------------------------------------- every stream
@@ -285,7 +315,7 @@ def test_metrics_report_and_certificate_count_them(talk: World, tmp_path: Path) 
     talk.change("groups", "delete", id=other)
     assert talk.run(**DELETE).exit_code == 0
     with talk.app() as app:
-        told = {(name, labels.get("entity")): value for name, labels, value in figures(app.context)}
+        metrics = {(name, labels.get("entity")): value for name, labels, value in figures(app.context)}
         made = certificate.make(app.context, tmp_path / "certificate")
         make_report(app, Request(tmp_path / "report", "ru", str, False))
     table = (tmp_path / "report" / "deleted.csv").read_text("utf-8-sig").splitlines()[1:]
@@ -294,7 +324,7 @@ def test_metrics_report_and_certificate_count_them(talk: World, tmp_path: Path) 
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
     assert "table-deleted" in page
     assert "остаётся в коробке" in page
-    assert told["records_deleted_total", "groups"] == 2
+    assert metrics["records_deleted_total", "groups"] == 2
     assert certificate.check(tmp_path / "certificate") == made
     (groups,) = [one for one in made.head.streams if one.stream == "groups"]
     assert (groups.deleted, groups.excluded) == (2, 1)

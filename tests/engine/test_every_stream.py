@@ -270,8 +270,8 @@ def test_a_change_that_was_brought_over_is_no_finding(repeated: Repeated, stream
 @EVERY
 def test_a_record_that_fails_gets_three_attempts(failed: Failed, stream: str) -> None:
     victim = failed.victims[stream]
-    told = [one.status for one in failed.events if (one.stream, one.source_id) == (stream, victim)]
-    assert told == ["ERROR_RETRY", "ERROR_RETRY", "IMPORT_ERR"]
+    statuses = [one.status for one in failed.events if (one.stream, one.source_id) == (stream, victim)]
+    assert statuses == ["ERROR_RETRY", "ERROR_RETRY", "IMPORT_ERR"]
     row = failed.after.staged[stream][victim]
     assert (row["Status"], row["Attempts"], row["LastErrorCode"]) == ("IMPORT_ERR", 3, "LOCKED")
     assert CATALOG.streams[stream].key_of(victim) not in failed.after.box[stream]

@@ -15,8 +15,9 @@ import pytest
 from tests.engine.every_stream import SETTINGS
 from tests.engine.world import SMALL, World, world
 
-from b24migrate.entities.feed import streams as feed
-from b24migrate.entities.feed.streams import Cursor
+from b24migrate.entities.feed import entries as feed
+from b24migrate.entities.feed.entries import Cursor
+from b24migrate.entities.feed.streams import HIDDEN
 from b24migrate.model.streams import PHASES
 from b24sim import Plan
 from b24sim.company.feed import ALL, PUBLISHED
@@ -56,8 +57,8 @@ def said_by(made: World) -> dict[str, dict[str, Any]]:
 
 def seen_posts(made: World) -> set[int]:
     company = made.cloud.portal.company
-    seen = [company.feed.seen_with(company.access_codes(user)) for user in made.webhooks]
-    return {post.id for posts in seen for post in posts if post.status == PUBLISHED}
+    by_webhook = [company.feed.seen_with(company.access_codes(user)) for user in made.webhooks]
+    return {post.id for posts in by_webhook for post in posts if post.status == PUBLISHED}
 
 
 def aside(made: World) -> Counter[str]:
@@ -82,12 +83,12 @@ def test_every_comment_is_migrated_or_counted(tmp_path: Path, names_post: bool, 
     habits = FeedHabits(comments_name_post=names_post, lower_keys=lower, **CURSORS[cursor])
     with company(tmp_path, habits, plan=FEW) as made:
         ended = made.run(*ENTITIES)
-        ours, seen = said_by(made), seen_posts(made)
-        visible = {key for key, row in ours.items() if row["_post_id"] in seen}
+        ours, readable = said_by(made), seen_posts(made)
+        visible = {key for key, row in ours.items() if row["_post_id"] in readable}
         assert visible
         found = made.records("FeedComments")
         unread = aside(made)
-        others = unread.pop(feed.HIDDEN)
+        others = unread.pop(HIDDEN)
         assert others == len(made.cloud.portal.company.feed_rows.comments) - len(ours) - of_strangers(made)
         if names_post:
             assert found.keys() == ours.keys()
@@ -113,8 +114,8 @@ def test_every_comment_is_migrated_or_counted(tmp_path: Path, names_post: bool, 
 def test_no_comment_goes_to_a_wrong_post_whatever_the_order_of_posts(tmp_path: Path, order: str) -> None:
     with company(tmp_path, FeedHabits(order=order)) as made:
         assert made.run(*ENTITIES).exit_code == 0
-        ours, seen = said_by(made), seen_posts(made)
-        visible = {key for key, row in ours.items() if row["_post_id"] in seen}
+        ours, readable = said_by(made), seen_posts(made)
+        visible = {key for key, row in ours.items() if row["_post_id"] in readable}
         found = made.records("FeedComments").keys()
         assert found == visible if order == "nearest" else found < visible
         assert aside(made)[feed.UNSEEN] == len(ours) - len(found)
@@ -205,8 +206,8 @@ def test_an_entry_with_the_number_of_another_post_is_not_mistaken_for_it(tmp_pat
             post.dest = (ALL,)
         with made.app() as app:
             taken = [post for post in posts.values() if post.log_id in posts and posts[post.log_id] is not post]
-            seen = [post for post in taken if post.status == posts[post.log_id].status == PUBLISHED]
-            for post in seen:
-                said = feed.posts_of_entries(app.context.source, {str(post.log_id): 0})
-                assert said[str(post.log_id)].id == (str(post.id) if kind is Cursor.ENTRY else "")
-            assert seen
+            found = [post for post in taken if post.status == posts[post.log_id].status == PUBLISHED]
+            for post in found:
+                entries = feed.posts_of_entries(app.context.source, {str(post.log_id): 0})
+                assert entries[str(post.log_id)].id == (str(post.id) if kind is Cursor.ENTRY else "")
+            assert found

@@ -39,8 +39,8 @@ class Says:
         return self._rules
 
 
-def lossy(here: World, losses: dict[str, str], said: dict[str, str] | None = None) -> None:
-    here.box.portal.imports = Forgetful(here.box.portal.imports, losses, said=said)  # type: ignore[assignment]
+def lossy(here: World, losses: dict[str, str], announced: dict[str, str] | None = None) -> None:
+    here.box.portal.imports = Forgetful(here.box.portal.imports, losses, said=announced)  # type: ignore[assignment]
 
 
 def run(
@@ -108,7 +108,7 @@ def test_differences_that_were_announced_are_foreseen_and_the_entity_is_verified
 
 def test_what_was_not_announced_is_a_finding_as_ever(tmp_path: Path) -> None:
     with world(tmp_path) as here:
-        lossy(here, {**PHONE, "users:NAME": ""}, said=PHONE)
+        lossy(here, {**PHONE, "users:NAME": ""}, announced=PHONE)
         assert run(here).exit_code == 5
         assert {field for _, _, field in found(here, "Findings")} == {"NAME"}
         assert {field for _, _, field in found(here, "Foreseen")} == {"WORK_PHONE"}
@@ -117,7 +117,7 @@ def test_what_was_not_announced_is_a_finding_as_ever(tmp_path: Path) -> None:
 
 def test_what_was_announced_and_is_equal_all_the_same_is_told_by_a_full_verify(tmp_path: Path) -> None:
     with world(tmp_path) as here:
-        lossy(here, {}, said=PHONE)
+        lossy(here, {}, announced=PHONE)
         ended = run(here)
         touched = filled(here, "users", "WORK_PHONE")
         assert {(fate, one) for fate, one, _ in found(here, "Spared")} == {("spared", one) for one in touched}
@@ -187,15 +187,15 @@ def test_a_field_may_have_two_rules(tmp_path: Path) -> None:
         assert {one for _, one, _ in found(here, "Foreseen")} == phones
         assert not found(here, "Findings")
         with here.app() as app:
-            told = fidelity.make_list(app.context, rules)
-            assert [line.records for line in told.lines] == [len(phones)] * 3
-            assert not told.needs_acceptance
-            assert dict(told.amounts) == {Keeping.LOST: 1, Keeping.TRANSFORMED: 1}
+            entries = fidelity.make_list(app.context, rules)
+            assert [line.records for line in entries.lines] == [len(phones)] * 3
+            assert not entries.needs_acceptance
+            assert dict(entries.amounts) == {Keeping.LOST: 1, Keeping.TRANSFORMED: 1}
 
 
 def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
     with world(tmp_path) as here:
-        lossy(here, {**PHONE, "users:NAME": ""}, said=PHONE)
+        lossy(here, {**PHONE, "users:NAME": ""}, announced=PHONE)
         run(here)
         one = sorted(filled(here, "users", "WORK_PHONE"))[0]
         with here.app() as app:
@@ -203,7 +203,7 @@ def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
         assert view is not None
         verdicts = {field.name: field.verdict for field in view.fields}
         assert (verdicts["WORK_PHONE"], verdicts["NAME"]) == ("foreseen", "differs")
-        assert {(said.fate, said.field) for said in view.findings} >= {("foreseen", "WORK_PHONE"), ("differs", "NAME")}
+        assert {(one.fate, one.field) for one in view.findings} >= {("foreseen", "WORK_PHONE"), ("differs", "NAME")}
 
 
 # ---------------------------------------------------------------- counting
@@ -332,8 +332,8 @@ def test_a_try_out_counts_only_what_it_read(tmp_path: Path) -> None:
         here.settings["run"] = {**here.settings["run"], "test_limit": 3}
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            told = count(app, [Rule("users", "NAME", Keeping.LOST, "All.")])
-        assert told == (len(here.records("Users")), Basis.SO_FAR)
+            counts = count(app, [Rule("users", "NAME", Keeping.LOST, "All.")])
+        assert counts == (len(here.records("Users")), Basis.SO_FAR)
 
 
 def test_files_are_counted_when_everything_that_has_files_is_read(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def test_a_download_that_fails_once_is_tried_again_before_anything_is_sent(small
 
 def test_a_slow_round_leaves_no_failed_download_behind(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = small.clock
-    told = small._saw
+    record_event = small._saw
 
     def slow(event: Any) -> None:
-        told(event)
+        record_event(event)
         if isinstance(event, FileMoved):
             clock.sleep(5.0)
 

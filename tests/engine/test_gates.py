@@ -18,7 +18,7 @@ from b24sim.methods.system import ALL_SCOPES
 
 
 def states(made: World, entity: str) -> dict[str, str]:
-    return {phase: said.state for phase, said in made.entity(entity).phases.items()}
+    return {phase: one.state for phase, one in made.entity(entity).phases.items()}
 
 
 def test_groups_without_users_stop_at_the_gate(small: World) -> None:
@@ -124,9 +124,9 @@ def test_a_wrong_secret_is_a_gate(small: World) -> None:
     assert "another" not in str(stopped.value)
 
 
-@pytest.mark.parametrize("said", ["soon", "2026-11-16T12:00:00", None])
-def test_a_portal_whose_clock_tells_no_time_is_told(small: World, said: str | None) -> None:
-    altering(small, "server.time", lambda _: said)
+@pytest.mark.parametrize("server_time", ["soon", "2026-11-16T12:00:00", None])
+def test_a_portal_whose_clock_tells_no_time_is_told(small: World, server_time: str | None) -> None:
+    altering(small, "server.time", lambda _: server_time)
     with small.app() as app:
         checks = app.runner.examine(app.catalog.entities).checks
     (clock,) = [one for one in checks if one.name == say("doctor.name.clock")]

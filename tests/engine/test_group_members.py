@@ -88,5 +88,5 @@ def test_a_member_who_left_meanwhile_is_nobody_to_miss(tmp_path: Path, secret: b
         group = next(one for one in groups if all(map(company.is_active, one.roles)))
         listed = {str(user) for user in group.roles}
         before = SourceRecord(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
-        told = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _: granted)
-        assert (told.rows, told.aside) == ([], [])
+        dismissed = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _: granted)
+        assert (dismissed.rows, dismissed.aside) == ([], [])

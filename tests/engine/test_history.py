@@ -111,22 +111,22 @@ def test_where_moments_are_rare_the_space_between_them_is_work() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.1, 500), st.integers(-5, 1000)), max_size=40))
 def test_a_speed_is_never_below_nothing(way: list[tuple[float, int]]) -> None:
-    seconds, read, seen = 0.0, 0, []
+    seconds, read, series = 0.0, 0, []
     for step, grown in way:
         seconds, read = seconds + step, read + grown
-        seen.append(moment(seconds, read=read))
-    told = measure_speed(seen, moment(seconds + 1, read=read))
-    assert min(told.read, told.imported, told.verified, told.window_s) >= 0
-    spent_s, grown_by = working_time(seen, BEGAN + timedelta(seconds=seconds + 1), 0.0)
+        series.append(moment(seconds, read=read))
+    speed = measure_speed(series, moment(seconds + 1, read=read))
+    assert min(speed.read, speed.imported, speed.verified, speed.window_s) >= 0
+    spent_s, grown_by = working_time(series, BEGAN + timedelta(seconds=seconds + 1), 0.0)
     assert 0 <= spent_s <= 700
     assert grown_by >= 0
 
 
 def test_the_speed_is_of_the_last_minute() -> None:
-    seen = [moment(place, read=10 * place) for place in range(0, 600, 10)]
-    assert measure_speed(seen, moment(600, read=6000)).read == pytest.approx(10)
-    assert measure_speed(seen, moment(600, read=6000)).window_s == pytest.approx(60)
-    assert measure_speed(seen, moment(6000, read=6000)).read == 0
+    series = [moment(place, read=10 * place) for place in range(0, 600, 10)]
+    assert measure_speed(series, moment(600, read=6000)).read == pytest.approx(10)
+    assert measure_speed(series, moment(600, read=6000)).window_s == pytest.approx(60)
+    assert measure_speed(series, moment(6000, read=6000)).read == 0
 
 
 def test_a_run_that_is_conducted_is_remembered_without_being_asked(talk: World) -> None:

@@ -107,11 +107,11 @@ def test_what_is_larger_than_the_target_takes_is_left_behind_by_name_and_size(tm
         large.run()
         name = file_of(large).name
         assert (row_of(large)["Status"], row_of(large)["LastErrorCode"]) == ("IMPORT_ERR", "TOO_LARGE")
-        said = [note for note in large.entity("chats").notes if "is not migrated" in note]
-        assert len(said) == 1
-        assert name in said[0]
-        assert f"{SIZE:,}" in said[0]
-        assert f"{20 * MB:,}" in said[0]
+        notes = [note for note in large.entity("chats").notes if "is not migrated" in note]
+        assert len(notes) == 1
+        assert name in notes[0]
+        assert f"{SIZE:,}" in notes[0]
+        assert f"{20 * MB:,}" in notes[0]
         assert downloaded(large) < SIZE  # nothing of it was fetched
         others = [row for key, row in large.records("Files").items() if key != f"disk:{file_of(large).id}"]
         assert {row["Status"] for row in others} == {"IMPORT_OK"}

@@ -58,8 +58,8 @@ def test_a_limit_in_the_midst_of_what_is_asked_about_a_page_does_not_begin_it_an
         made.run(phases=("custom-fields-get", "custom-fields-set", "get", "set"))
         deals = 300 - made.stream("crm_deals").excluded
         assert len(made.records("CrmDeals")) == deals > 250
-        told = [row for row in made.table("CrmDeals", "Extras") if row["Extras"] and "productRows" in row["Extras"]]
-    assert len(told) == deals
+        rows = [row for row in made.table("CrmDeals", "Extras") if row["Extras"] and "productRows" in row["Extras"]]
+    assert len(rows) == deals
 
 
 @pytest.mark.parametrize("whole", [False, True])

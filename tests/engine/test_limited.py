@@ -97,8 +97,8 @@ def test_the_first_chats_of_all_webhooks_together_are_read(tmp_path: Path, listi
             made.change("chats", id=chat.id, fields={"users": members})
         made.settings = dict(FEW)
         assert made.run().exit_code == 0
-        seen = [chat for chat in company.chats.values() if any(company.readable(chat, user) for user in (1, 2))]
-        mine = seen if listing else [chat for chat in seen if {1, 2} & set(chat.members)]
+        readable = [chat for chat in company.chats.values() if any(company.readable(chat, user) for user in (1, 2))]
+        mine = readable if listing else [chat for chat in readable if {1, 2} & set(chat.members)]
         lowest = sorted(chat.id for chat in mine)[:3]
         assert made.records("Chats").keys() - pulled(made, "Chats") == {str(number) for number in lowest}
         assert {1 in company.chats[number].members for number in lowest} == {True, False}

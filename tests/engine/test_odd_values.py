@@ -246,12 +246,12 @@ def test_one_odd_description_of_a_custom_field_keeps_no_other_from_being_read(
 ) -> None:
     with world(tmp_path, PLAN, webhooks=(1, 2)) as made:
         made.settings = SETTINGS
-        seen: list[Json] = []
+        found: list[Json] = []
 
-        def change(told: Json) -> Json:
-            field = told.get("field", told) if isinstance(told, dict) else {}
-            seen.append(field.get("id", field.get("ID")))
-            return "odd" if seen[-1] == seen[0] else told
+        def change(description: Json) -> Json:
+            field = description.get("field", description) if isinstance(description, dict) else {}
+            found.append(field.get("id", field.get("ID")))
+            return "odd" if found[-1] == found[0] else description
 
         honest = altering(made, method, change)
         phases = ("custom-fields-get",)

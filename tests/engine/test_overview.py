@@ -88,9 +88,9 @@ def test_the_time_left_comes_from_the_pace_and_is_near_the_truth(tmp_path: Path)
         seen = watched(made, lasts_s=40.0)
     sending = [one for one in seen if one.now.busy == ("chats-set",)]
     end = at(sending[-1].at)
-    told = [one for one in sending if at(one.at) - at(sending[0].at) > timedelta(seconds=660)]
-    assert len(told) > 10
-    for one in told[:-1]:
+    later = [one for one in sending if at(one.at) - at(sending[0].at) > timedelta(seconds=660)]
+    assert len(later) > 10
+    for one in later[:-1]:
         assert one.progress.left_basis == "pace"
         assert one.progress.left_s == pytest.approx((end - at(one.at)).total_seconds(), rel=0.4, abs=120)
 
@@ -215,8 +215,8 @@ def keep_forecast(app: App, **seconds: float) -> None:
     ]
     counts = {"departments": 4, "users": 40, "groups": 10, "group_members": 80, "chats": 8, "chat_messages": 600}
     streams = [{"stream": name, "records": {"value": float(count)}} for name, count in counts.items()]
-    told = {"forecast": {"entities": entities, "total_s": sum(seconds.values())}, "streams": streams}
-    app.context.store.write(ANALYSIS, [RegisterRow("survey", {"Data": told})])
+    fields = {"forecast": {"entities": entities, "total_s": sum(seconds.values())}, "streams": streams}
+    app.context.store.write(ANALYSIS, [RegisterRow("survey", {"Data": fields})])
 
 
 def test_with_an_analysis_seconds_weigh(made: World) -> None:

@@ -37,8 +37,8 @@ def outcome(made: World) -> tuple[Any, ...]:
         entities = status.snapshot(app.context).entities
     assert made.box.portal.imports.order_violations == 0
     assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
-    told = {name: (entities[name].verified, entities[name].streams, entities[name].notes) for name in TALK}
-    return made.effects(), told
+    results = {name: (entities[name].verified, entities[name].streams, entities[name].notes) for name in TALK}
+    return made.effects(), results
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,10 @@ def test_what_the_module_imported_it_takes_back(tmp_path: Path) -> None:
         before = keys(made)
         with made.app() as app:
             scope = undo.find_scope(app.context, ())
-            told = undo.DryRun(app.context, scope)
-            deque(told.walk(), maxlen=0)
-            assert not any(one.kept for one in told.tallies.values())
-            taking = undo.Undo(app.context, scope, told)
+            dry_run = undo.DryRun(app.context, scope)
+            deque(dry_run.walk(), maxlen=0)
+            assert not any(one.kept for one in dry_run.tallies.values())
+            taking = undo.Undo(app.context, scope, dry_run)
             taking.take()
             assert taking.kept == 0
         left = {stream: rest for stream, there in made.on_the_box().items() if (rest := there - own[stream])}

@@ -81,7 +81,7 @@ def test_a_record_differs_exactly_where_verify_finds_it(whole: World) -> None:
     found = {(one[0], one[2], one[3]) for one in findings(whole) if one[1] == "differs" and one[2] != "*"}
     assert len(found) >= 6
     with whole.app() as app:
-        seen = {
+        shown = {
             (stream, key, one.name)
             for stream in app.context.streams
             if stream in app.context.owner
@@ -90,7 +90,7 @@ def test_a_record_differs_exactly_where_verify_finds_it(whole: World) -> None:
             for one in view.fields
             if one.verdict is FieldVerdict.DIFFERS
         }
-    assert seen == found
+    assert shown == found
 
 
 def test_verify_compares_custom_fields_that_the_source_does_not_tell_unless_they_are_named(whole: World) -> None:

@@ -51,15 +51,15 @@ def told(made: World) -> dict[str, Any]:
     """What the box knows about chats and messages, without its own ids."""
     people = {row["id"]: key for key, row in made.imported("users").items()}
     chats = {row["id"]: key for key, row in made.imported("chats").items()}
-    seen: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for key, row in made.imported("chats").items():
         fields = row["fields"]
-        seen[key] = (fields["name"], fields["type"], people[fields["owner"]], {people[one] for one in fields["users"]})
+        found[key] = (fields["name"], fields["type"], people[fields["owner"]], {people[one] for one in fields["users"]})
     for key, row in made.imported("chat_messages").items():
         fields = row["fields"]
         text = re.sub(r"\[(USER|CHAT)=\d+", r"[\1=", fields["text"])
-        seen[key] = (chats[fields["chat_id"]], fields["date"], text, len(fields["files"]), fields["params"])
-    return seen
+        found[key] = (chats[fields["chat_id"]], fields["date"], text, len(fields["files"]), fields["params"])
+    return found
 
 
 def test_a_portal_that_lists_chats_gives_the_same_result(tmp_path: Path) -> None:
@@ -115,15 +115,15 @@ def test_the_whole_history_arrives_whatever_a_portal_s_pages_are_like(tmp_path: 
     with world(tmp_path, plan, message_habits=MessageHabits(**habits)) as made:  # type: ignore[arg-type]
         assert made.run().exit_code == 0
         company = made.cloud.portal.company
-        said = {
+        keys = {
             f"{chat.id}:{chat.id_at(place)}"
             for chat in company.chats.values()
             if chat.kind in "PCONJB" and 1 in chat.members
             for place in range(len(chat))
         }
-        assert set(made.records("ChatMessages")) == said
+        assert set(made.records("ChatMessages")) == keys
         assert made.entity("chats").verified
-        assert len(made.imported("chat_messages")) == made.stream("chat_messages").imported == len(said)
+        assert len(made.imported("chat_messages")) == made.stream("chat_messages").imported == len(keys)
 
 
 def test_chats_that_were_believed_to_be_whole_are_read_again_when_pages_prove_to_have_gaps(small: World) -> None:
@@ -259,8 +259,8 @@ def test_no_secret_is_kept_in_the_store(small: World) -> None:
     for path in files:
         content = path.read_bytes()
         assert not [secret for secret in secrets if secret.encode() in content], path
-    said = repr(small.events)
-    assert not [secret for secret in secrets if secret in said]
+    text = repr(small.events)
+    assert not [secret for secret in secrets if secret in text]
 
 
 def test_files_are_stored_under_names_of_our_own(talk: World) -> None:

@@ -35,11 +35,11 @@ def test_a_record_that_failed_is_something_to_look_at(made: World) -> None:
     made.strike_box({"method": "import.groups.batch", "item": item})
     made.run()
     with made.app() as app:
-        seen = overview(app.context)
-    assert (seen.now.verdict, seen.progress.share) == (Verdict.FINDINGS, 1.0)
-    streams = {one.name: one for entity in seen.entities for one in entity.streams}
+        view = overview(app.context)
+    assert (view.now.verdict, view.progress.share) == (Verdict.FINDINGS, 1.0)
+    streams = {one.name: one for entity in view.entities for one in entity.streams}
     assert streams["groups"].failed == 1
-    assert seen.failed == 1 + streams["group_members"].failed > 1
+    assert view.failed == 1 + streams["group_members"].failed > 1
 
 
 def gone(made: World) -> None:
@@ -50,19 +50,19 @@ def gone(made: World) -> None:
 
 def test_an_outage_is_told_with_its_portal_and_when_the_run_gives_up(made: World) -> None:
     gone(made)
-    seen: list[Overview] = []
+    views: list[Overview] = []
     leap = made.leap()
     with made.app(run={"outage_minutes": 3, "entities": ["users", "groups"]}) as app:
 
         def tick() -> None:
             if any(isinstance(one, PortalDown) for one in made.events):
-                seen.append(overview(app.context))
+                views.append(overview(app.context))
             leap()
 
         with pytest.raises(Halted):
             app.runner.run(app.chosen(), tick=tick)
         stopped = overview(app.context)
-    down = [one.now for one in seen if one.now.verdict is Verdict.OUTAGE]
+    down = [one.now for one in views if one.now.verdict is Verdict.OUTAGE]
     assert down
     assert {one.waits_for for one in down} == {("target",)}
     for one in down:
@@ -98,33 +98,33 @@ TIMES = {"SinceUtc": -60, "NextUtc": 60, "StopsUtc": 1740}
 
 def test_a_limit_that_everything_waits_for_is_named(made: World) -> None:
     made.strike_cloud({"method": "department.get", "kind": "operating_limit", "count": 1})
-    seen: list[Overview] = []
+    views: list[Overview] = []
     leap = made.leap()
     with made.app() as app:
         looking = StatusReader(app.context)
 
         def tick() -> None:
             looking.overview()
-            if any(isinstance(one, Waited) for one in made.events) and not seen:
+            if any(isinstance(one, Waited) for one in made.events) and not views:
                 looking.overview()
                 remember(app.context)
                 made.clock.sleep(12)
-                seen.append(looking.overview())
-                seen.append(overview(app.context))
+                views.append(looking.overview())
+                views.append(overview(app.context))
             leap()
 
         app.runner.run(app.chosen(), tick=tick)
         after = looking.overview()
-    assert {(one.now.verdict, one.now.waits_for) for one in seen} == {(Verdict.LIMITED, ("department.get",))}
-    assert [(one.method, one.now) for one in seen[0].waits] == [("department.get", True)]
+    assert {(one.now.verdict, one.now.waits_for) for one in views} == {(Verdict.LIMITED, ("department.get",))}
+    assert [(one.method, one.now) for one in views[0].waits] == [("department.get", True)]
     assert after.waits[0].seconds > 50
 
 
 def test_a_pause_is_told(made: World) -> None:
     with under_way(made) as app:
         plan.pause(app.context.store, made.clock)
-        seen = overview(app.context)
-        assert seen.now.verdict is Verdict.PAUSED
+        view = overview(app.context)
+        assert view.now.verdict is Verdict.PAUSED
         made.clock.sleep(3600)
         assert overview(app.context).now.verdict is Verdict.PAUSED
 
@@ -132,11 +132,11 @@ def test_a_pause_is_told(made: World) -> None:
 def test_a_closed_gate_is_told_with_what_it_wants(made: World) -> None:
     made.run("groups")
     with made.app() as app:
-        seen = overview(app.context)
-    assert seen.now.verdict is Verdict.BLOCKED
-    assert [gate.entity for gate in seen.gates] == ["groups"]
-    assert "users" in seen.gates[0].message
-    assert seen.now.stuck
+        view = overview(app.context)
+    assert view.now.verdict is Verdict.BLOCKED
+    assert [gate.entity for gate in view.gates] == ["groups"]
+    assert "users" in view.gates[0].message
+    assert view.now.stuck
 
 
 # ---------------------------------------------------------------- nobody works
@@ -150,10 +150,10 @@ def test_a_run_that_nobody_works_on_stands_still(made: World) -> None:
         made.clock.sleep(119)
         assert overview(app.context).now.verdict is Verdict.RUNNING
         made.clock.sleep(10)
-        seen = overview(app.context)
-        assert seen.now.verdict is Verdict.STILL
-        assert (at(seen.at) - at(seen.now.since)).total_seconds() == pytest.approx(129, abs=5)
-        assert seen.progress.left_s is None
+        view = overview(app.context)
+        assert view.now.verdict is Verdict.STILL
+        assert (at(view.at) - at(view.now.since)).total_seconds() == pytest.approx(129, abs=5)
+        assert view.progress.left_s is None
 
 
 def test_a_job_that_somebody_holds_is_no_standstill(made: World) -> None:
@@ -191,8 +191,8 @@ def test_who_looks_himself_needs_nobody_who_remembers(made: World) -> None:
     with under_way(made) as app:
         looking = StatusReader(app.context)
         for _ in range(30):
-            seen = looking.overview()
+            view = looking.overview()
             made.clock.sleep(5)
-        assert seen.now.verdict is Verdict.STILL
+        assert view.now.verdict is Verdict.STILL
         app.context.store.add({"seen:Users:1": 5})
         assert looking.overview().now.verdict is Verdict.RUNNING

@@ -79,8 +79,8 @@ def moved(origin: Side, to: Side, say: Callable[[str], None] = lambda _: None) -
 
 
 def put_file(one: Side, key: str, content: bytes, status: Status = Status.NEW, sha256: str = "") -> None:
-    said = {"name": "a.txt", "sha256": sha256 or hashlib.sha256(content).hexdigest(), "location": key}
-    one.store.restore(FILES, [whole(key, Status=status.value, Payload=msgspec.json.encode(said))])
+    fields = {"name": "a.txt", "sha256": sha256 or hashlib.sha256(content).hexdigest(), "location": key}
+    one.store.restore(FILES, [whole(key, Status=status.value, Payload=msgspec.json.encode(fields))])
     with one.files.writer(key) as out:
         out.write(content)
 

@@ -26,9 +26,9 @@ class PulledPlug(list[tuple[datetime, Event]]):
         self._kind = kind
         self._left = number
 
-    def append(self, seen: tuple[datetime, Event]) -> None:
-        super().append(seen)
-        if isinstance(seen[1], self._kind):
+    def append(self, event: tuple[datetime, Event]) -> None:
+        super().append(event)
+        if isinstance(event[1], self._kind):
             self._left -= 1
             if self._left == 0:
                 raise Halted("The plug was pulled.")

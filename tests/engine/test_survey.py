@@ -70,41 +70,41 @@ def test_what_the_portal_counts_is_told_exactly(found: tuple[Survey, App]) -> No
 
 
 def test_every_entity_has_its_hours(found: tuple[Survey, App]) -> None:
-    told, app = found
-    assert [one.entity for one in told.forecast.entities] == [one.name for one in app.catalog.entities]
-    assert all(one.low_s <= one.total_s <= one.high_s for one in told.forecast.entities)
-    assert told.forecast.low_s <= told.forecast.total_s <= told.forecast.high_s
+    analysis, app = found
+    assert [one.entity for one in analysis.forecast.entities] == [one.name for one in app.catalog.entities]
+    assert all(one.low_s <= one.total_s <= one.high_s for one in analysis.forecast.entities)
+    assert analysis.forecast.low_s <= analysis.forecast.total_s <= analysis.forecast.high_s
 
 
 def test_nothing_is_staged_and_the_result_is_remembered(found: tuple[Survey, App]) -> None:
-    told, app = found
+    analysis, app = found
     assert not any(sum(app.context.store.counts(table).values()) for table in app.catalog.tables)
-    assert load_last(app.context.store) == told
-    assert Survey.from_json(told.to_json()) == told
+    assert load_last(app.context.store) == analysis
+    assert Survey.from_json(analysis.to_json()) == analysis
 
 
 def test_people_files_fields_and_pipelines_are_there(found: tuple[Survey, App]) -> None:
-    told = found[0]
-    assert told.seats is not None
-    assert 0 < told.seats.value <= 60
-    assert told.unread_people is not None
-    assert told.unread_people.value == 59  # everybody but the webhook's owner
-    assert {one.entity for one in told.files} >= {"users", "chats"}
-    assert any(one.filled for one in told.fields)
-    assert told.pipelines
+    analysis = found[0]
+    assert analysis.seats is not None
+    assert 0 < analysis.seats.value <= 60
+    assert analysis.unread_people is not None
+    assert analysis.unread_people.value == 59  # everybody but the webhook's owner
+    assert {one.entity for one in analysis.files} >= {"users", "chats"}
+    assert any(one.filled for one in analysis.fields)
+    assert analysis.pipelines
 
 
 def test_what_the_sample_does_not_show_is_marked_as_an_estimate(tmp_path: Path) -> None:
     with opened(tmp_path, "--groups", "700") as (app, meter):
-        told = surveyed(app, meter)
-    members = next(one.records for one in told.streams if one.stream == "group_members")
+        analysis = surveyed(app, meter)
+    members = next(one.records for one in analysis.streams if one.stream == "group_members")
     assert not members.exact
     assert members.low < members.value < members.high
 
 
 def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
-        told = surveyed(app, meter)
+        analysis = surveyed(app, meter)
         assert compare_forecast(app.context.store) == []
         app.runner.run(["users"])
         found = {(one.entity, one.phase): one for one in compare_forecast(app.context.store)}
@@ -113,7 +113,7 @@ def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_pat
     assert set(found) == {*(("users", phase) for phase in phases), ("", "get"), ("", "run")}
     assert all(one.foretold_s > 0 and one.took_s > 0 for one in found.values())
     assert one is not None
-    assert one.foretold_s < told.forecast.total_s / 2
+    assert one.foretold_s < analysis.forecast.total_s / 2
 
 
 def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(tmp_path: Path) -> None:
@@ -128,25 +128,25 @@ def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(t
 
 def test_files_are_counted_once_whoever_refers_to_them(tmp_path: Path) -> None:
     with opened(tmp_path, "--messages", "200", "--deals", "30", "--contacts", "15", "--companies", "8") as (app, meter):
-        told = surveyed(app, meter)
+        analysis = surveyed(app, meter)
         app.runner.run([entity.name for entity in app.catalog.entities])
         moved = sum(app.context.store.counts(app.context.streams["files"].table).values())
-    assert sum(one.files.value for one in told.files) == pytest.approx(moved, rel=0.03)
+    assert sum(one.files.value for one in analysis.files) == pytest.approx(moved, rel=0.03)
 
 
 def test_what_one_method_refuses_is_a_warning_and_the_rest_is_forecast(tmp_path: Path) -> None:
     faults = '[{"method": "tasks.task.list", "kind": "error", "code": "ACCESS_DENIED", "status": 403}]'
     with opened(tmp_path, "--faults", faults) as (app, meter):
-        told = surveyed(app, meter)
-    assert "tasks" in told.skipped
-    assert "chats" in {one.entity for one in told.forecast.entities}
+        analysis = surveyed(app, meter)
+    assert "tasks" in analysis.skipped
+    assert "chats" in {one.entity for one in analysis.forecast.entities}
 
 
 def test_a_scope_that_is_missing_is_a_warning_and_the_rest_is_forecast(tmp_path: Path) -> None:
     with opened(tmp_path, "--scopes", "user,department,user.userfield,sonet_group,im,disk") as (app, meter):
-        told = surveyed(app, meter)
-    assert "crm_deals" in told.skipped
-    assert {one.entity for one in told.forecast.entities} == {"users", "groups", "chats"}
+        analysis = surveyed(app, meter)
+    assert "crm_deals" in analysis.skipped
+    assert {one.entity for one in analysis.forecast.entities} == {"users", "groups", "chats"}
 
 
 def test_an_analysis_costs_a_bounded_number_of_requests_however_large_the_portal(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_an_analysis_costs_a_bounded_number_of_requests_however_large_the_portal
         app,
         meter,
     ):
-        told = surveyed(app, meter)
-    assert told.requests < 400
-    assert all(sampled <= 60_000 for sampled in (one.sampled for one in told.streams))
+        analysis = surveyed(app, meter)
+    assert analysis.requests < 400
+    assert all(sampled <= 60_000 for sampled in (one.sampled for one in analysis.streams))
 
 
 @pytest.mark.parametrize("billing", ["batch", "inner"])
@@ -166,13 +166,13 @@ def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str
     limits = ("--limits", "on", "--requests-per-second", "1000", "--bucket", "10000", "--operating", "100000")
     with opened(tmp_path, *limits, "--billing", billing, "--cost", cost) as (app, meter):
         zone = app.settings.source.zone
-        told = survey(app.context, meter, app.catalog.entities, Limits(0, 50, 40), timezone=zone)
+        analysis = survey(app.context, meter, app.catalog.entities, Limits(0, 50, 40), timezone=zone)
         assert app.context.source.billing == billing
-    measured = {one.method: one.seconds for one in told.methods}
+    measured = {one.method: one.seconds for one in analysis.methods}
     assert {method: measured[method] for method in costs} == pytest.approx(costs, rel=0.05)
-    together = any("all batch calls" in one for one in told.forecast.basis)
-    assert (together, told.forecast.limited_by) == (billing == "batch", EXECUTION)
-    assert told.forecast.method == ("batch" if billing == "batch" else "crm.item.list")
+    together = any("all batch calls" in one for one in analysis.forecast.basis)
+    assert (together, analysis.forecast.limited_by) == (billing == "batch", EXECUTION)
+    assert analysis.forecast.method == ("batch" if billing == "batch" else "crm.item.list")
 
 
 def test_calls_for_what_belongs_to_tasks_are_forecast_as_get_makes_them(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_calls_for_what_belongs_to_tasks_are_forecast_as_get_makes_them(tmp_path
             for chain in sampler.sample(app.context.streams[stream]).loads
             for load in chain
         ]
-        told: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for load in loads:
-            told.update({method: round(count) for (_, method), count in load.calls.items()})
+            counts.update({method: round(count) for (_, method), count in load.calls.items()})
         assert app.runner.run(["users", "groups"]).exit_code == 0
         before = meter.used
         assert app.runner.run(["tasks"], ("get",)).exit_code == 0
@@ -196,6 +196,6 @@ def test_calls_for_what_belongs_to_tasks_are_forecast_as_get_makes_them(tmp_path
         for (_, method), count in meter.used.since(before).calls.items():
             made[method] += round(count)
     for method in ("task.checklistitem.getlist", "task.commentitem.getlist", "im.dialog.messages.get"):
-        assert told[method] == pytest.approx(made[method], rel=0.2), method  # of the tasks it knows a hundred
+        assert counts[method] == pytest.approx(made[method], rel=0.2), method  # of the tasks it knows a hundred
     assert made["task.commentitem.getlist"] < 600
     assert made["task.checklistitem.getlist"] < 900

@@ -308,6 +308,6 @@ def test_entries_and_types_that_nobody_knows_stay_and_are_told_by_their_places(m
     }
 
 
-@pytest.mark.parametrize("told", ["CONTACT", ["crm", "CCrmDocumentContact", "CONTACT"]])
-def test_a_document_is_told_by_its_type_or_by_all_three_parts(told: Any) -> None:
-    assert document_type(SourceRecord("7", {"DOCUMENT_TYPE": told}, {})) == "CONTACT"
+@pytest.mark.parametrize("value", ["CONTACT", ["crm", "CCrmDocumentContact", "CONTACT"]])
+def test_a_document_is_told_by_its_type_or_by_all_three_parts(value: Any) -> None:
+    assert document_type(SourceRecord("7", {"DOCUMENT_TYPE": value}, {})) == "CONTACT"

@@ -29,9 +29,9 @@ Tallies = dict[str, Tally]
 
 def rehearse(made: World, *entities: str, run: str = "") -> tuple[Tallies, list[KeptRecord]]:
     with made.app() as app:
-        told = undo.DryRun(app.context, undo.find_scope(app.context, entities, run))
-        kept = list(told.walk())
-        return told.tallies, kept
+        dry_run = undo.DryRun(app.context, undo.find_scope(app.context, entities, run))
+        kept = list(dry_run.walk())
+        return dry_run.tallies, kept
 
 
 def take(made: World, *entities: str, run: str = "") -> Tallies:
@@ -41,9 +41,9 @@ def take(made: World, *entities: str, run: str = "") -> Tallies:
 
 def take_with(app: App, entities: Collection[str] = (), run: str = "") -> undo.Undo:
     scope = undo.find_scope(app.context, entities, run)
-    told = undo.DryRun(app.context, scope)
-    deque(told.walk(), maxlen=0)
-    taking = undo.Undo(app.context, scope, told)
+    dry_run = undo.DryRun(app.context, scope)
+    deque(dry_run.walk(), maxlen=0)
+    taking = undo.Undo(app.context, scope, dry_run)
     taking.take()
     return taking
 
@@ -116,12 +116,12 @@ def test_the_records_are_as_if_they_had_never_been_sent(talk: World) -> None:
 def test_what_somebody_changed_is_kept_and_listed_with_what_it_needs(talk: World) -> None:
     key, group = next(iter(talk.imported("groups").items()))
     talk.box.portal.imports.edit("groups", group["id"], {"NAME": "Ours now"})
-    told, kept = rehearse(talk)
+    dry_run, kept = rehearse(talk)
     assert [(one.stream, one.reason) for one in kept] == [("groups", "changed after its import")]
     tallies = take(talk)
     assert set(talk.imported("groups")) == {key}
     assert on_the_box(talk)["users"] == {f"source:users:{one}" for one in named_by(talk, key)}
-    assert tallies["groups"].kept == told["groups"].kept == 1
+    assert tallies["groups"].kept == dry_run["groups"].kept == 1
     assert [why.reason for why in tallies["groups"].reasons] == ["changed after its import"]
     rows = talk.sql("SELECT Stream, SourceId, TargetId FROM Kept WHERE Stream = 'groups'")
     assert rows == [("groups", key.rpartition(":")[2], group["id"])]
@@ -174,8 +174,8 @@ def test_people_whom_the_box_had_are_never_touched(small: World) -> None:
 
 def test_only_an_entity_keeps_what_others_refer_to_and_tells_them(whole: World) -> None:
     with whole.app() as app:
-        told = undo.count_dependants(app.context, undo.find_scope(app.context, ["groups"]))
-    assert told.keys() >= {"tasks", "feed_posts"}
+        dependants = undo.count_dependants(app.context, undo.find_scope(app.context, ["groups"]))
+    assert dependants.keys() >= {"tasks", "feed_posts"}
     before = on_the_box(whole)
     tallies = take(whole, "groups")
     assert "group_members" not in on_the_box(whole)
@@ -207,8 +207,8 @@ def test_runs_that_follow_one_another_in_the_same_second_are_told_apart(talk: Wo
     take(talk)
     ended = [talk.run(name, phases=("set",)).run.id for name in ("users", "groups", "chats")]
     for run, name in zip(ended, ("users", "groups", "chats"), strict=True):
-        told, _ = rehearse(talk, run=run)
-        assert {one.entity for one in told.values() if one.ours} == {name}
+        dry_run, _ = rehearse(talk, run=run)
+        assert {one.entity for one in dry_run.values() if one.ours} == {name}
     assert not any(one.ours for run in runs for one in rehearse(talk, run=run)[0].values())
 
 
@@ -291,9 +291,9 @@ def test_nobody_is_told_any_more_that_all_is_well(talk: World, tmp_path: Path) -
 def test_what_cannot_be_taken_back_is_told(whole: World) -> None:
     with whole.app() as app:
         scope = undo.find_scope(app.context, ())
-        told = undo.count_leftovers(app.context, scope, take_with(app).tallies.values())
-    assert told.files == len(whole.imported("files")) > 0
-    assert told.custom_fields > 0
+        leftovers = undo.count_leftovers(app.context, scope, take_with(app).tallies.values())
+    assert leftovers.files == len(whole.imported("files")) > 0
+    assert leftovers.custom_fields > 0
 
 
 # ---------------------------------------------------------------- whatever happens

@@ -142,14 +142,14 @@ def test_nobody_waits_for_one_that_was_killed_on_this_machine(talk: World) -> No
     gone = subprocess.Popen(["true"])
     gone.wait()
     with talk.app() as app:
-        said = {
+        data = {
             "owner": f"{job_owner.host_id()}:{gone.pid}:0",
             "at": app.context.clock.now().isoformat(),
             "stretch": None,
         }
-        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
+        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": data})])
         undo_lock.refuse_during_undo(app.context.store, app.context.clock)
-        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
+        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**data, "owner": "elsewhere:1:0"}})])
         with pytest.raises(Halted):
             undo_lock.refuse_during_undo(app.context.store, app.context.clock)
 

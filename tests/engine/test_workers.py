@@ -52,15 +52,15 @@ def test_two_processes_share_one_run(tmp_path: Path) -> None:
         made.box.portal.latency_s = 0.05
         commands = migration(made)
         runner, worker = commands.start("run"), commands.start("worker")
-        seen: set[str] = set()
+        names: set[str] = set()
         try:
             while runner.poll() is None:
-                seen |= owners(made)
+                names |= owners(made)
             assert runner.returncode == 0, commands.last_words()
         finally:
             end(runner)
             end(worker)
-        assert len(seen) == 2
+        assert len(names) == 2
         assert {created for created, _ in made.effects().values()} == {1}
         assert made.box.portal.imports.order_violations == 0
         status = json.loads(commands.output("status", "--json"))
@@ -109,8 +109,8 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
         state = States(app.context.store).read("users")
         assert (state.pass_no, state.phase("get").seeded) == (1, True)
         assert app.context.store.count(PAGE_LOG, "users:") == 1
-        told = [event.state for event in made.events if isinstance(event, PhaseChanged)]
-        assert told.count("running") == 1
+        states = [event.state for event in made.events if isinstance(event, PhaseChanged)]
+        assert states.count("running") == 1
 
 
 def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has_done_them(tmp_path: Path) -> None:

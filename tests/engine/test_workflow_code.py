@@ -142,10 +142,12 @@ def test_the_module_refuses_on_its_own_until_the_box_allows_the_same(tmp_path: P
         with made.app() as app:
             app.gate.consent = lambda _: "a test"
             assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 5
-        told = failures(made)
-        assert set(told) == set(code)
-        assert {kind for kind, _ in told.values()} == {"VALIDATION"}
-        assert all(f"not allowed on this box: {NAMES[code[number]]}." in said for number, (_, said) in told.items())
+        refusals = failures(made)
+        assert set(refusals) == set(code)
+        assert {kind for kind, _ in refusals.values()} == {"VALIDATION"}
+        assert all(
+            f"not allowed on this box: {NAMES[code[number]]}." in message for number, (_, message) in refusals.items()
+        )
         assert len(on_the_box(made)) == 5
         box.tell("allow_activities", [name.lower() for name in NAMES])
         assert made.retry().exit_code == 0

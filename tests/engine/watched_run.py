@@ -22,18 +22,18 @@ LASTS_S = 15.0  # every page and every call, on the clock of the test
 
 def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]) -> list[Overview]:
     """A run, looked at after each of its steps by somebody who also remembers."""
-    seen: list[Overview] = []
+    views: list[Overview] = []
     lock = Lock()
-    told = made._saw
+    record_event = made._saw
     with pytest.MonkeyPatch.context() as patched:
 
         def slowly(event: Event) -> None:
-            told(event)
+            record_event(event)
             if not isinstance(event, Extracted | Sent | PhaseChanged) or not looking:
                 return
             with lock:
                 made.clock.sleep(0.0 if isinstance(event, PhaseChanged) else lasts_s)
-                seen.append(looking[0].overview())
+                views.append(looking[0].overview())
                 remember(looking[0]._context)
 
         looking: list[StatusReader] = []
@@ -41,7 +41,7 @@ def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]
         with made.app(**{"run": {"workers": 1, "entities": ["users", "groups", "chats"]}, **settings}) as app:
             looking.append(StatusReader(app.context))
             app.runner.run(app.chosen(), tick=made.leap())
-            return [*seen, looking[0].overview()]
+            return [*views, looking[0].overview()]
 
 
 @contextmanager
@@ -56,9 +56,9 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def numbers(told: Any) -> Iterator[float]:
-    if isinstance(told, dict | list | tuple):
-        for one in told.values() if isinstance(told, dict) else told:
+def numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict | list | tuple):
+        for one in value.values() if isinstance(value, dict) else value:
             yield from numbers(one)
-    elif isinstance(told, int | float) and not isinstance(told, bool):
-        yield told
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value

@@ -65,13 +65,13 @@ def test_every_function_is_found(indexed: dict[str, Json]) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_its_bindings_are_what_the_host_expects(indexed: dict[str, Json], name: str) -> None:
-    told = json.loads(indexed[name].get_function_json())
-    assert told["scriptFile"] == "function_app.py"
+    data = json.loads(indexed[name].get_function_json())
+    assert data["scriptFile"] == "function_app.py"
     wanted = [{key: value for key, value in one.items() if key != "methods"} for one in EXPECTED[name]]
-    for binding, expected in zip(told["bindings"], wanted, strict=True):
+    for binding, expected in zip(data["bindings"], wanted, strict=True):
         assert expected.items() <= binding.items()
     methods = [one.get("methods") for one in EXPECTED[name]]
-    assert [one.get("methods") for one in told["bindings"]] == methods
+    assert [one.get("methods") for one in data["bindings"]] == methods
 
 
 def test_no_request_is_answered_without_a_key_but_the_dashboards_which_has_a_token(indexed: dict[str, Json]) -> None:
@@ -84,8 +84,8 @@ def test_no_request_is_answered_without_a_key_but_the_dashboards_which_has_a_tok
 def test_the_functions_stand_where_they_stood_before_there_was_a_dashboard(indexed: dict[str, Json]) -> None:
     host = json.loads((FOLDER / "host.json").read_text())
     assert host["extensions"]["http"]["routePrefix"] == ""
-    told = json.loads(indexed["start"].get_function_json())
-    assert told["bindings"][0]["route"] == "api/start"
+    data = json.loads(indexed["start"].get_function_json())
+    assert data["bindings"][0]["route"] == "api/start"
 
 
 def test_the_settings_have_the_connection_that_the_bindings_name() -> None:

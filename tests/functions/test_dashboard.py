@@ -53,9 +53,9 @@ def test_without_a_token_there_is_no_dashboard(host: Host) -> None:
     assert "B24MIGRATE_DASHBOARD_TOKEN" in reply.json["hint"]
 
 
-@pytest.mark.parametrize("said", ["short", "env:NO_SUCH_VARIABLE", "keyvault:dashboard-token"])
-def test_a_token_that_cannot_be_used_is_told(host: Host, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("B24MIGRATE_DASHBOARD_TOKEN", said)
+@pytest.mark.parametrize("message", ["short", "env:NO_SUCH_VARIABLE", "keyvault:dashboard-token"])
+def test_a_token_that_cannot_be_used_is_told(host: Host, monkeypatch: pytest.MonkeyPatch, message: str) -> None:
+    monkeypatch.setenv("B24MIGRATE_DASHBOARD_TOKEN", message)
     reply = ask(host, "GET", "/api/v1/overview")
     assert (reply.status, reply.json["code"]) == (404, "DASHBOARD_OFF")
 
@@ -64,10 +64,10 @@ def test_a_token_that_cannot_be_used_is_told(host: Host, monkeypatch: pytest.Mon
 def test_who_has_the_token_sees_it(host: Host) -> None:
     assert ask(host, "GET", "/api/v1/overview").status == 401
     assert ask(host, "GET", "/", {"Accept": "text/html"}).status == 303
-    seen = ask(host, "GET", "/api/v1/overview", BEARER).json
-    assert seen["now"]["verdict"] == "no_run"
-    assert "start" in seen["can"]
-    assert "analyze" not in seen["can"]
+    data = ask(host, "GET", "/api/v1/overview", BEARER).json
+    assert data["now"]["verdict"] == "no_run"
+    assert "start" in data["can"]
+    assert "analyze" not in data["can"]
     page = ask(host, "GET", "/", {**BEARER, "Accept": "text/html"})
     assert page.status == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -116,9 +116,9 @@ def test_what_is_begun_on_the_page_is_done_by_messages(host: Host) -> None:
     assert ask(host, "GET", "/api/v1/overview", BEARER).json["now"]["verdict"] == "paused"
     assert ask(host, "POST", "/api/v1/resume", headers, b"{}").status == 202
     host.run()
-    seen = ask(host, "GET", "/api/v1/overview", BEARER).json
-    assert seen["run"]["entities"] == ["users"]
-    people = next(one for one in seen["entities"] if one["name"] == "users")["streams"]
+    data = ask(host, "GET", "/api/v1/overview", BEARER).json
+    assert data["run"]["entities"] == ["users"]
+    people = next(one for one in data["entities"] if one["name"] == "users")["streams"]
     assert sum(one["staged"] for one in people) > 0
 
 

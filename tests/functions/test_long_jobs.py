@@ -107,12 +107,12 @@ def test_jobs_without_any_time_still_do_everything_once(tmp_path: Path, batch: i
     with world(folders[0], plan) as made:
         effects, entities = outcome(made, LONGEST_JOB_S, batch)
     with world(folders[1], plan) as made:
-        hurried, told = outcome(made, 0.0, batch)
+        hurried, box = outcome(made, 0.0, batch)
     assert hurried == effects
     assert any(updated for _, updated in effects.values())  # the second pass had something to do
     for name in TALK:
-        assert told[name].streams == entities[name].streams
-        assert told[name].notes == entities[name].notes
+        assert box[name].streams == entities[name].streams
+        assert box[name].notes == entities[name].notes
 
 
 def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,8 +166,8 @@ def test_what_was_buried_can_be_retried(small: World, begun: Host, monkeypatch: 
     with monkeypatch.context() as patched:
         patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
         begun.run()
-    code, told = begun.ask("retry")
-    assert (code, told["parts"]) == (202, 1)
+    code, answer = begun.ask("retry")
+    assert (code, answer["parts"]) == (202, 1)
     assert begun.run()["exit_code"] == 0
     assert not letters(small)
 
@@ -202,9 +202,9 @@ def test_what_stops_a_run_stops_it_for_everybody_and_keeps_its_jobs(small: World
     secret_is_wrong(small)
     left = [one.job.id for one in jobs(small)]
     assert working.work(begun.one.keeper, first_message(small)) == working.STOPPED
-    _, told = begun.ask("status")
-    assert (told["state"], told["exit_code"]) == ("stopped", 3)
-    assert "auth.cloud" in told["message"]
+    _, answer = begun.ask("status")
+    assert (answer["state"], answer["exit_code"]) == ("stopped", 3)
+    assert "auth.cloud" in answer["message"]
     (wrong,) = small.cloud.portal.faults.rules
     asked = wrong.fired
     for _ in range(3):
@@ -220,8 +220,8 @@ def test_a_start_lets_a_stopped_run_go_on(small: World, begun: Host) -> None:
     begun.one.deliver(first_message(small))
     stopped = begun.ask("status")[1]["run"]
     small.strike_cloud()
-    code, told = begun.ask("start", {"entities": ["users"], "phases": ["get"]})
-    assert (code, told["run"]) == (202, stopped)
+    code, answer = begun.ask("start", {"entities": ["users"], "phases": ["get"]})
+    assert (code, answer["run"]) == (202, stopped)
     assert begun.run()["exit_code"] == 0
 
 
@@ -272,9 +272,9 @@ def test_an_application_that_cannot_be_opened_is_said_and_raises_nothing(
     broken = Instance(begun.opens)
     broken.deliver(message)
     broken.tick()
-    said = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
-    assert len(said) == 2
-    assert "source.timezone is not a time zone" in said[0]["msg"]
+    lines = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
+    assert len(lines) == 2
+    assert "source.timezone is not a time zone" in lines[0]["msg"]
     small.settings["source"] = {}
     broken.deliver(message)
     assert json.loads(message)["job"] not in [one.job.id for one in jobs(small)]

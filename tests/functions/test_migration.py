@@ -43,11 +43,11 @@ def expected(plan: Plan, entities: tuple[str, ...]) -> frozenset[str]:
 
 
 def test_a_company_is_moved_and_verified(small: World, host: Host) -> None:
-    code, told = host.ask("start")
+    code, answer = host.ask("start")
     assert code == 202
-    assert told["entities"] == list(TALK)
+    assert answer["entities"] == list(TALK)
     status = host.run()
-    assert status["run"] == told["run"]
+    assert status["run"] == answer["run"]
     assert_moved(status)
     assert_once(small)
     assert not host.bugs

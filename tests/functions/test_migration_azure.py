@@ -65,8 +65,8 @@ def test_a_message_that_fails_three_times_ends_in_the_dlq_and_can_be_retried(
     assert [one["code"] for one in buried] == ["UNEXPECTED"]
     assert buried[0]["reason"].startswith("Unexpected error ZeroDivisionError")
     assert buried[0]["job"].startswith("users-get:read:")
-    code, told = users.ask("retry", {"scope": "users-get"})
-    assert (code, told["parts"]) == (202, 1)
+    code, answer = users.ask("retry", {"scope": "users-get"})
+    assert (code, answer["parts"]) == (202, 1)
     assert users.run()["exit_code"] == 0
     assert not users.mailbox.dlq.peek_messages()
 

@@ -30,20 +30,20 @@ def work_a_little(host: Host, messages: int) -> None:
 
 def test_without_a_run_there_is_nothing_to_pause_or_to_go_on_with(host: Host) -> None:
     for name in ("pause", "resume"):
-        code, told = host.ask(name)
-        assert (code, told["code"], told["exit_code"]) == (409, "NO_RUN", 2)
-        assert told["message"]
-        assert told["hint"]
+        code, answer = host.ask(name)
+        assert (code, answer["code"], answer["exit_code"]) == (409, "NO_RUN", 2)
+        assert answer["message"]
+        assert answer["hint"]
     assert host.state() == "none"
 
 
 def test_while_it_is_paused_no_message_does_anything_and_no_job_is_lost(small: World, host: Host) -> None:
     run = host.ask("start")[1]["run"]
-    code, told = host.ask("pause")
-    assert (code, told["run"], told["state"]) == (200, run, "paused")
-    assert host.ask("pause") == (code, told)
+    code, answer = host.ask("pause")
+    assert (code, answer["run"], answer["state"]) == (200, run, "paused")
+    assert host.ask("pause") == (code, answer)
     status = host.ask("status")[1]
-    assert (status["state"], status["exit_code"], status["message"]) == ("paused", None, told["message"])
+    assert (status["state"], status["exit_code"], status["message"]) == ("paused", None, answer["message"])
     before = jobs(small)
     assert before
     asked = small.cloud.portal.stats.http_requests
@@ -66,15 +66,15 @@ def test_a_paused_run_goes_on_and_the_box_gets_everything_once(small: World, hos
         work_a_little(host, 3)
         assert host.ask("pause")[0] == 200
         work_a_little(host, 3)
-        code, told = host.ask(how)
-        assert (code, told["run"]) == (202, run)
+        code, answer = host.ask(how)
+        assert (code, answer["run"]) == (202, run)
         assert host.state() == "active"
     assert_moved(host.run())
     assert_once(small)
     assert not host.bugs
-    code, told = host.ask("resume")
-    assert (code, told["code"]) == (409, "NO_RUN")
-    assert "has finished" in told["message"]
+    code, answer = host.ask("resume")
+    assert (code, answer["code"]) == (409, "NO_RUN")
+    assert "has finished" in answer["message"]
 
 
 def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
@@ -84,6 +84,21 @@ def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
     assert host.ask("resume")[1]["run"] == begun.id
     with host.one.keeper.app() as app:
         assert plan.current(app.context.store) == begun
+
+
+def test_a_retry_of_an_unfinished_delta_run_goes_on_with_it(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    with host.one.keeper.app() as app:
+        begun = app.runner.begin(("users",), delta=True, deep=True)
+    with monkeypatch.context() as patched:
+        patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
+        assert host.run()["exit_code"] == 4
+    code, told = host.ask("retry", {"scope": "users-get"})
+    assert (code, told["run"]) == (202, begun.id)
+    with host.one.keeper.app() as app:
+        current = plan.current(app.context.store)
+        assert current is not None
+        assert current.plan == begun.plan
+    assert host.run()["exit_code"] == 0
 
 
 def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World) -> None:
@@ -149,9 +164,9 @@ def test_a_long_job_notices_the_pause(small: World, host: Host, monkeypatch: pyt
 def test_another_plan_takes_the_place_of_one_that_is_paused(host: Host) -> None:
     first = host.ask("start", {"entities": ["users"]})[1]["run"]
     host.ask("pause")
-    code, told = host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    code, answer = host.ask("start", {"entities": ["users"], "phases": ["get"]})
     assert code == 202
-    assert told["run"] != first
+    assert answer["run"] != first
 
 
 # ---------------------------------------------------------------- on real queues

@@ -21,16 +21,16 @@ from b24sim.imports.forgetful import Forgetful
 
 
 def test_nothing_has_begun(host: Host) -> None:
-    code, told = host.ask("status")
+    code, answer = host.ask("status")
     assert code == 200
-    assert (told["run"], told["state"], told["exit_code"]) == ("", "none", None)
+    assert (answer["run"], answer["state"], answer["exit_code"]) == ("", "none", None)
 
 
 def test_the_status_is_that_of_the_command_line(small: World, host: Host) -> None:
     host.ask("start")
-    told = host.run()
+    result = host.run()
     with small.app() as app:
-        assert {name: told[name] for name in ("run", "entities")} == status.snapshot(app.context).to_json()
+        assert {name: result[name] for name in ("run", "entities")} == status.snapshot(app.context).to_json()
 
 
 def test_a_start_says_which_run_it_is_and_another_of_the_same_goes_on_with_it(host: Host) -> None:
@@ -42,10 +42,10 @@ def test_a_start_says_which_run_it_is_and_another_of_the_same_goes_on_with_it(ho
 
 def test_another_plan_is_refused_while_one_is_under_way(host: Host) -> None:
     _, first = host.ask("start", {"entities": ["users"]})
-    code, told = host.ask("start", {"entities": ["groups"]})
+    code, answer = host.ask("start", {"entities": ["groups"]})
     assert code == 409
-    assert told["code"] == "RUN_UNDER_WAY"
-    assert first["run"] in told["message"]
+    assert answer["code"] == "RUN_UNDER_WAY"
+    assert first["run"] in answer["message"]
     assert host.ask("do", mini_task="groups-get")[0] == 409
     assert host.ask("retry", {"entities": ["chats"]})[0] == 409
 
@@ -71,8 +71,8 @@ def test_a_run_that_is_being_started_keeps_others_from_starting(small: World, ho
 
 
 def test_a_mini_task_is_done_by_its_name(host: Host) -> None:
-    code, told = host.ask("do", mini_task="users-get")
-    assert (code, told["entities"], told["phases"]) == (202, ["users"], ["get"])
+    code, answer = host.ask("do", mini_task="users-get")
+    assert (code, answer["entities"], answer["phases"]) == (202, ["users"], ["get"])
     users = host.run()["entities"]["users"]
     assert users["phases"]["get"] == "done"
     assert users["phases"]["set"] == "pending"
@@ -100,34 +100,34 @@ def test_a_test_limit_goes_with_its_run(host: Host) -> None:
     ],
 )
 def test_a_mistaken_request_is_told_what_is_wrong(host: Host, body: bytes, says: str) -> None:
-    code, told = host.ask("start", body)
+    code, answer = host.ask("start", body)
     assert code == 400
-    assert says in told["message"]
-    assert told["hint"]
-    assert told["code"] == "USAGE"
+    assert says in answer["message"]
+    assert answer["hint"]
+    assert answer["code"] == "USAGE"
 
 
 def test_a_misspelt_mini_task_is_told_what_it_may_have_been(host: Host) -> None:
-    code, told = host.ask("do", mini_task="group-get")
+    code, answer = host.ask("do", mini_task="group-get")
     assert code == 400
-    assert "Did you mean groups-get?" in told["message"]
+    assert "Did you mean groups-get?" in answer["message"]
 
 
 def test_a_closed_gate_is_named(small: World, host: Host) -> None:
     small.strike_cloud({"kind": "error", "code": "INVALID_CREDENTIALS", "status": 401})
-    code, told = host.ask("start")
+    code, answer = host.ask("start")
     assert code == 412
-    assert told["message"].startswith("auth.cloud")
-    assert told["exit_code"] == 3
+    assert answer["message"].startswith("auth.cloud")
+    assert answer["exit_code"] == 3
     assert host.ask("status")[1]["state"] == "none"
 
 
 def test_what_the_box_does_not_keep_is_accepted_by_the_request_or_stops_it(small: World, host: Host) -> None:
     losses = {"users:WORK_PHONE": "No telephones."}
     small.box.portal.imports = Forgetful(small.box.portal.imports, losses)  # type: ignore[assignment]
-    code, told = host.ask("start")
-    assert (code, told["code"]) == (412, "fidelity.accepted")
-    assert "fidelity" in told["hint"]
+    code, answer = host.ask("start")
+    assert (code, answer["code"]) == (412, "fidelity.accepted")
+    assert "fidelity" in answer["hint"]
     assert not small.imported("users")
     assert host.ask("start", {"accept_fidelity": True})[0] == 202
     assert host.run()["exit_code"] == 0
@@ -137,8 +137,8 @@ def test_what_the_box_does_not_keep_is_accepted_by_the_request_or_stops_it(small
 
 def test_a_portal_that_does_not_answer_is_no_fault_of_the_request(small: World, host: Host) -> None:
     small.strike_cloud({"kind": "502html"})
-    code, told = host.ask("start")
-    assert (code, told["exit_code"]) == (503, 4)
+    code, answer = host.ask("start")
+    assert (code, answer["exit_code"]) == (503, 4)
 
 
 def test_what_failed_is_told_and_can_be_retried(small: World, host: Host) -> None:
@@ -148,15 +148,15 @@ def test_what_failed_is_told_and_can_be_retried(small: World, host: Host) -> Non
     host.ask("start")
     ended = host.run()
     assert ended["exit_code"] == 5
-    code, told = host.ask("errors")
+    code, answer = host.ask("errors")
     assert code == 200
-    assert ("groups", "VALIDATION", 1) in [(one["place"], one["code"], one["count"]) for one in told["errors"]]
-    code, told = host.ask("retry", {"scope": "groups-set"})
+    assert ("groups", "VALIDATION", 1) in [(one["place"], one["code"], one["count"]) for one in answer["errors"]]
+    code, answer = host.ask("retry", {"scope": "groups-set"})
     assert code == 202
-    assert told["records"] > 1
+    assert answer["records"] > 1
     assert host.run()["exit_code"] == 0
-    code, told = host.ask("retry")
-    assert (code, told["message"]) == (200, "Nothing to retry.")
+    code, answer = host.ask("retry")
+    assert (code, answer["message"]) == (200, "Nothing to retry.")
 
 
 def test_a_bug_is_answered_with_a_reference_to_the_log(
@@ -166,12 +166,12 @@ def test_a_bug_is_answered_with_a_reference_to_the_log(
         raise RuntimeError(f"broken at {small.cloud.webhook()}")
 
     monkeypatch.setattr(http, "snapshot", fail)
-    code, told = host.ask("status")
+    code, answer = host.ask("status")
     assert code == 500
-    assert "RuntimeError" not in json.dumps(told)
-    assert "Traceback" not in json.dumps(told)
+    assert "RuntimeError" not in json.dumps(answer)
+    assert "Traceback" not in json.dumps(answer)
     logged = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
-    assert [one["reference"] for one in logged] == [told["reference"]]
+    assert [one["reference"] for one in logged] == [answer["reference"]]
     assert "Traceback" in logged[0]["details"]
     assert small.cloud.webhook() not in logged[0]["details"]
 
@@ -185,9 +185,9 @@ def test_settings_come_from_the_environment_and_a_corrected_one_is_noticed(
     monkeypatch.setenv("B24MIGRATE_RUN__ENTITIES", ",".join(TALK))
     instance = Instance(open_from_environment)
     try:
-        code, told = instance.ask("start")
+        code, answer = instance.ask("start")
         assert code == 422
-        assert "NOT_THERE" in told["message"]
+        assert "NOT_THERE" in answer["message"]
         monkeypatch.setenv("NOT_THERE", small.box.webhook())
         assert instance.ask("start")[0] == 202
     finally:
@@ -213,6 +213,6 @@ def test_an_answer_has_no_secret(small: World, host: Host) -> None:
     """Also where a portal answers something with a secret in it."""
     with answering({}, default=f"<html>{small.box.webhook()}</html>") as strange:
         small.settings["target"] = {"webhook": strange}
-        _, told = host.ask("start")
+        _, answer = host.ask("start")
     for webhook in (small.cloud.webhook(), small.box.webhook(), strange):
-        assert webhook.rstrip("/").rsplit("/", 1)[-1] not in json.dumps(told)
+        assert webhook.rstrip("/").rsplit("/", 1)[-1] not in json.dumps(answer)

@@ -50,9 +50,9 @@ def test_a_run_whose_preparation_was_cut_short_is_prepared_anew(small: World) ->
     small.run("users")
     with small.app() as app, pytest.raises(KeyboardInterrupt):
         plan.begin(app.context.store, app.context.clock, Plan(("users",), test_limit=0), die)
-    seen = len(small.seen)
+    before = len(small.seen)
     assert small.run("users").exit_code == 0
-    states = [(one.phase, one.state) for one in small.events[seen:] if isinstance(one, PhaseChanged)]
+    states = [(one.phase, one.state) for one in small.events[before:] if isinstance(one, PhaseChanged)]
     assert ("get", "running") in states
 
 

@@ -37,13 +37,13 @@ def test_the_real_worker_indexes_the_app_and_moves_a_company(small: World, tmp_p
         "PYTHONPATH": os.pathsep.join([str(app), str(PROJECT / "src")]),
     }
     command = [str(PLACE / "bin" / "python"), "-P", str(Path(__file__).with_name("runtime_driver.py")), store]
-    said = subprocess.run(
+    ended = subprocess.run(
         command, cwd=app, env=os.environ | settings, capture_output=True, text=True, timeout=300, check=False
     )
-    assert said.returncode == 0, said.stderr
-    told = json.loads(said.stdout)
-    assert told["begun"][0] == "202"
-    assert_moved(told["status"][1])
-    assert set(told["bindings"]) == set(EXPECTED)
-    for name, bindings in told["bindings"].items():
+    assert ended.returncode == 0, ended.stderr
+    output = json.loads(ended.stdout)
+    assert output["begun"][0] == "202"
+    assert_moved(output["status"][1])
+    assert set(output["bindings"]) == set(EXPECTED)
+    for name, bindings in output["bindings"].items():
         assert [one["type"] for one in bindings] == [one["type"] for one in EXPECTED[name]]

@@ -29,22 +29,22 @@ def main() -> int:
                 _one(seed, options, to)
             os.close(to)
             running[child] = seed, tells
-        told = _finished(running)
-        done.append(told)
-        if told.faults or options.verbose:
-            print(told, flush=True)
+        report = _finished(running)
+        done.append(report)
+        if report.faults or options.verbose:
+            print(report, flush=True)
     print(summary(done, time.monotonic() - started))
     return 1 if any(one.faults for one in done) else 0
 
 
 def _one(seed: int, options: argparse.Namespace, to: int) -> None:
     try:
-        told = fuzz(seed, rate=options.rate, keep=options.keep, due=_due(seed, options))
+        report = fuzz(seed, rate=options.rate, keep=options.keep, due=_due(seed, options))
     except Exception as failure:  # noqa: BLE001 - told by whoever waits
-        told = Told(seed, faults=[f"{type(failure).__name__}: {failure}"])
+        report = Told(seed, faults=[f"{type(failure).__name__}: {failure}"])
     try:
         with os.fdopen(to, "wb") as out:
-            pickle.dump(told, out)
+            pickle.dump(report, out)
     finally:
         os._exit(0)
 
@@ -57,9 +57,9 @@ def _due(seed: int, options: argparse.Namespace) -> list[str]:
 def _finished(running: dict[int, tuple[int, int]]) -> Told:
     child, _ = os.wait()
     seed, tells = running.pop(child)
-    with os.fdopen(tells, "rb") as told:
-        said = told.read()
-    return pickle.loads(said) if said else Told(seed, faults=["it ended without a word"])  # noqa: S301 - our own child
+    with os.fdopen(tells, "rb") as pipe:
+        content = pipe.read()
+    return pickle.loads(content) if content else Told(seed, faults=["it ended without a word"])  # noqa: S301 - our own child
 
 
 def summary(done: list[Told], seconds: float) -> str:
@@ -67,14 +67,14 @@ def summary(done: list[Told], seconds: float) -> str:
     later = Counter(code for one in done for code in one.exits[1:])
     made = Counter(name.partition(":")[2] for one in done for name, count in one.made.items() for _ in range(count))
     failed = [str(one.seed) for one in done if one.faults]
-    said = [
+    lines = [
         f"{len(done)} seeds in {seconds:.0f} s, {sum(made.values())} answers changed in {len(made)} of {len(KINDS)} ways",
         f"exit codes {dict(sorted(exits.items()))}, when honest again {dict(sorted(later.items()))}",
         f"largest memory {max((one.memory_mb for one in done), default=0):.0f} MB",
         f"longest seed {max((one.seconds for one in done), default=0):.1f} s",
         f"failed: {' '.join(failed) or 'none'}",
     ]
-    return "; ".join(said)
+    return "; ".join(lines)
 
 
 def _options() -> argparse.Namespace:

@@ -152,11 +152,11 @@ class Mutator:
     def body(self, method: str, answer: bytes, commands: dict[str, str]) -> tuple[str, bytes]:
         """What was done, and the answer after it: the next way that fits. Unchanged where none does."""
         try:
-            told = json.loads(answer)
+            data = json.loads(answer)
         except ValueError:
             return "", answer
         for kind in [one for one in reversed(self._deck) if one in BODIES]:
-            changed = copy.deepcopy(told)
+            changed = copy.deepcopy(data)
             mine = calls(method, changed, commands)
             self._chance.shuffle(mine)
             for call in mine:

@@ -98,8 +98,8 @@ def _once(body: bytes) -> Receive:
 def _commands(scope: Scope, body: bytes) -> dict[str, str]:
     """Of a batch."""
     with contextlib.suppress(ValueError):
-        told = json.loads(body or b"{}")
-        commands = told.get("cmd") if isinstance(told, dict) else None
+        data = json.loads(body or b"{}")
+        commands = data.get("cmd") if isinstance(data, dict) else None
         return {str(key): str(text) for key, text in commands.items()} if isinstance(commands, dict) else {}
     return {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
 

@@ -82,36 +82,36 @@ class Told:
 
 
 def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None, due: Sequence[str] = ()) -> Told:
-    told = Told(seed)
+    report = Told(seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="b24fuzz-") as place:
         folder = Path(place)
         with _portals(seed, rate, due) as (cloud, box, switch):
             config = CONFIG.format(cloud=cloud.webhook, box=box.webhook)
             (folder / "b24migrate.toml").write_text(config)
-            _through(folder, cloud, box, switch, told)
-        if told.faults and keep:
+            _through(folder, cloud, box, switch, report)
+        if report.faults and keep:
             _keep(folder, keep / str(seed))
-    told.seconds = time.monotonic() - started
-    return told
+    report.seconds = time.monotonic() - started
+    return report
 
 
-def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json], told: Told) -> None:
+def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json], report: Told) -> None:
     def do(*arguments: str) -> int:
         code, memory = command(folder, arguments)
-        told.exits.append(code)
-        told.memory_mb = max(told.memory_mb, memory)
+        report.exits.append(code)
+        report.memory_mb = max(report.memory_mb, memory)
         if code == BUG:
-            told.faults.append(f"{' '.join(arguments)} ended with exit code 1: {_last_words(folder)}")
+            report.faults.append(f"{' '.join(arguments)} ended with exit code 1: {_last_words(folder)}")
         if code < 0:
-            told.faults.append(f"{' '.join(arguments)} did not end within {COMMAND_S:.0f} s or was killed ({code})")
+            report.faults.append(f"{' '.join(arguments)} did not end within {COMMAND_S:.0f} s or was killed ({code})")
         return code
 
     if do("run") not in FINE:
         do("run")  # as a person would; it goes further
-    told.made.update(dict(switch()))
+    report.made.update(dict(switch()))
     bugs = list(folder.glob("b24migrate-bug-*"))
-    told.faults += [f"{one.name}: {one.read_text()[-1500:]}" for one in bugs]
+    report.faults += [f"{one.name}: {one.read_text()[-1500:]}" for one in bugs]
     code = do("run")
     left = _left(folder, cloud, box)
     if code not in FINE or left:
@@ -119,10 +119,10 @@ def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json
         code = do("run")
         left = _left(folder, cloud, box)
     if code not in FINE:
-        told.faults.append(f"the honest run ends with exit code {code}: {_last_words(folder)}")
-    if told.memory_mb > MEMORY_MB:
-        told.faults.append(f"{told.memory_mb:.0f} MB of memory")
-    told.faults += left
+        report.faults.append(f"the honest run ends with exit code {code}: {_last_words(folder)}")
+    if report.memory_mb > MEMORY_MB:
+        report.faults.append(f"{report.memory_mb:.0f} MB of memory")
+    report.faults += left
 
 
 def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
@@ -209,9 +209,9 @@ def _run(folder: Path, arguments: tuple[str, ...], out: str) -> None:
     code = 70
     try:
         os.chdir(folder)
-        said = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        log = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         for one in (1, 2):
-            os.dup2(said, one)
+            os.dup2(log, one)
         vars(wiring)["SystemClock"] = lambda: HurriedClock(ORIGIN, SPEED)
         vars(worker)["IDLE_GLANCES"] = worker.IDLE_GLANCES / SPEED
         (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS

@@ -75,11 +75,11 @@ class Client:
         )
         if "json" not in answer.headers["Content-Type"]:
             raise Unanswered(answer.status)
-        told = answer.json()
-        if "error" in told:
-            raise Refused(told["error"], answer.status)
+        data = answer.json()
+        if "error" in data:
+            raise Refused(data["error"], answer.status)
         assert answer.status == 200
-        return told["result"]
+        return data["result"]
 
     # ------------------------------------------------------------ what every client does
 

@@ -23,17 +23,17 @@ class Product(Client):
         self.target = ImportTarget(Kit([server.webhook], name="target").portal)
 
     def info(self) -> JSON:
-        told = self.target.info()
-        facts = {"contract": told.contract, "server": told.server, "timezone": told.timezone}
-        return {**facts, "entities": list(told.entities), "limits": told.limits._asdict()}
+        answer = self.target.info()
+        facts = {"contract": answer.contract, "server": answer.server, "timezone": answer.timezone}
+        return {**facts, "entities": list(answer.entities), "limits": answer.limits._asdict()}
 
     def batch(self, stream: str, *items: JSON) -> list[JSON]:
         sent = [Item(one["key"], one["digest"], one["fields"], canonical(one["fields"])) for one in items]
         return [answer_of(one) for one in self.target.send(ENTITY_OF[stream], stream, sent, run="r1")]
 
     def declare(self, stream: str, fields: Sequence[JSON], smart: str | None = None) -> list[JSON]:
-        told = self.target.fields(ENTITY_OF[stream], stream, list(fields), type_id=smart or "")
-        return [field_of(one) for one in told]
+        outcomes = self.target.fields(ENTITY_OF[stream], stream, list(fields), type_id=smart or "")
+        return [field_of(one) for one in outcomes]
 
     def listed(self, stream: str) -> JSON:
         records, cursor, count = self.target.listing(ENTITY_OF[stream], stream, "")
@@ -46,8 +46,8 @@ class Product(Client):
         return self.target.match_users(emails)
 
     def deletions(self, stream: str, keys: Sequence[str], *, dry_run: bool = False) -> list[JSON]:
-        told = self.target.delete(ENTITY_OF[stream], stream, keys, dry_run=dry_run)
-        return [{"key": one.key, "status": one.status, "reason": one.reason or None} for one in told]
+        outcomes = self.target.delete(ENTITY_OF[stream], stream, keys, dry_run=dry_run)
+        return [{"key": one.key, "status": one.status, "reason": one.reason or None} for one in outcomes]
 
     def upload(self, key: str, data: bytes, name: str = "a.txt") -> str:
         file_id = self.target.put_file(key, name, len(data), sha256(data).hexdigest(), io.BytesIO(data))
@@ -59,31 +59,31 @@ class Product(Client):
         self.target = ImportTarget(Kit([self.server.webhook], name="target").portal)
 
 
-def answer_of(told: Outcome) -> JSON:
+def answer_of(outcome: Outcome) -> JSON:
     """The field is named before the colon of what is told to people."""
-    named = re.match(r"(\w+): ", told.error)
-    about = {"code": told.error_code, "message": told.error, "retry": told.retry}
-    error = {**about, "field": named and named[1]} if told.error_code else None
+    named = re.match(r"(\w+): ", outcome.error)
+    about = {"code": outcome.error_code, "message": outcome.error, "retry": outcome.retry}
+    error = {**about, "field": named and named[1]} if outcome.error_code else None
     return {
-        "key": told.key,
-        "status": told.status,
-        "id": told.target_id,
-        "ignored": list(told.ignored),
+        "key": outcome.key,
+        "status": outcome.status,
+        "id": outcome.target_id,
+        "ignored": list(outcome.ignored),
         "error": error,
     }
 
 
-def field_of(told: FieldOutcome) -> JSON:
-    failed = told.status == "failed"
+def field_of(outcome: FieldOutcome) -> JSON:
+    failed = outcome.status == "failed"
     return {
-        "code": told.code,
-        "target": None if failed else told.target,
-        "status": told.status,
-        "options": dict(told.options),
-        "error": {"code": told.error_code, "message": told.error} if failed else None,
+        "code": outcome.code,
+        "target": None if failed else outcome.target,
+        "status": outcome.status,
+        "options": dict(outcome.options),
+        "error": {"code": outcome.error_code, "message": outcome.error} if failed else None,
     }
 
 
-def record_of(told: TargetRecord) -> JSON:
-    fields = msgspec.to_builtins(dict(told.fields))
-    return {"key": told.key, "id": told.target_id, "digest": told.digest, "fields": fields}
+def record_of(record: TargetRecord) -> JSON:
+    fields = msgspec.to_builtins(dict(record.fields))
+    return {"key": record.key, "id": record.target_id, "digest": record.digest, "fields": fields}

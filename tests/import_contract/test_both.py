@@ -24,20 +24,20 @@ class Side:
         self._names: dict[str, str] = {}
 
     def answer(self, method: str, body: JSON) -> JSON:
-        told = self._post(method, json.dumps(body, ensure_ascii=False))
-        if "error" not in told and not body.get("dry_run"):
-            self._learn(method, body, told["result"])
-        return dict(json.loads(re.sub(r"\d{7,8}", self._named, json.dumps(told, ensure_ascii=False))))
+        reply = self._post(method, json.dumps(body, ensure_ascii=False))
+        if "error" not in reply and not body.get("dry_run"):
+            self._learn(method, body, reply["result"])
+        return dict(json.loads(re.sub(r"\d{7,8}", self._named, json.dumps(reply, ensure_ascii=False))))
 
     def _post(self, method: str, text: str) -> JSON:
         sent = re.sub(r"«([^»]*)»", lambda name: self._ids.get(name[1], "999999999"), text)
         headers = {"Content-Type": "application/json"}
         answer = HTTP.request("POST", self._server.webhook + method, body=sent.encode(), headers=headers)
-        told: JSON = answer.json()
-        assert "INTERNAL" not in answer.data.decode(), (method, text, told)
+        data: JSON = answer.json()
+        assert "INTERNAL" not in answer.data.decode(), (method, text, data)
         return {
             "status": answer.status,
-            **({"error": told["error"]} if "error" in told else {"result": told["result"]}),
+            **({"error": data["error"]} if "error" in data else {"result": data["result"]}),
         }
 
     def _learn(self, method: str, body: JSON, result: JSON) -> None:
@@ -57,15 +57,15 @@ class Side:
         return self._names.get(number[0], number[0])
 
 
-def essential(told: Any) -> Any:
+def essential(answer: Any) -> Any:
     """Without words for people, and without the choice of one fault among several."""
-    if isinstance(told, list):
-        return [essential(one) for one in told]
-    if not isinstance(told, dict):
-        return told
-    if told.get("status") == "failed":
-        return {"key": told.get("key"), "status": "failed", "retry": (told["error"] or {}).get("retry")}
-    return {name: essential(value) for name, value in told.items() if name != "reason"}
+    if isinstance(answer, list):
+        return [essential(one) for one in answer]
+    if not isinstance(answer, dict):
+        return answer
+    if answer.get("status") == "failed":
+        return {"key": answer.get("key"), "status": "failed", "retry": (answer["error"] or {}).get("retry")}
+    return {name: essential(value) for name, value in answer.items() if name != "reason"}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

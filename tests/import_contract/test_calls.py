@@ -9,9 +9,9 @@ from tests.import_contract.servers import SMALL_LIMITS
 
 def test_info_states_contract_time_zone_entities_and_limits(box: Client) -> None:
     box.reset(timezone="Asia/Omsk", entities=("users", "groups"), limits=SMALL_LIMITS)
-    told = box.info()
-    assert told.pop("server").startswith(box.server.name)
-    assert told == {
+    info = box.info()
+    assert info.pop("server").startswith(box.server.name)
+    assert info == {
         "contract": 1,
         "timezone": "Asia/Omsk",
         "entities": ["users", "groups"],

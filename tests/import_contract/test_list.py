@@ -15,15 +15,15 @@ def test_a_listed_record_has_key_id_digest_and_the_fields_of_now(box: Client) ->
 
 def test_pages_follow_the_cursor_in_order_of_id_and_count_everything(raw: Client) -> None:
     ids = [raw.group(n) for n in (30, 4, 100, 2, 9)]
-    seen, after = [], ""
+    found, after = [], ""
     while True:
         page = raw.page("groups", after=after, limit=2)
-        seen += [entry["id"] for entry in page["items"]]
+        found += [entry["id"] for entry in page["items"]]
         assert page["count"] == 5
         if page["cursor"] is None:
             break
         after = page["cursor"]
-    assert seen == ids == sorted(ids, key=int)
+    assert found == ids == sorted(ids, key=int)
 
 
 def test_a_full_last_page_has_no_cursor(raw: Client) -> None:

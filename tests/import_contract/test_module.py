@@ -50,9 +50,9 @@ def test_what_the_box_changes_by_itself_is_no_change_by_somebody(php: Php, box: 
 
 def test_the_self_test_tries_every_stream_and_leaves_nothing(php: Php, box: Product) -> None:
     before = php.rows_of_all()
-    told = Client(php).call("import.selftest")
-    assert [check for check in told["checks"] if not check["ok"]] == []
-    assert {check["name"].split(" ")[0] for check in told["checks"]} >= {"crm_deals", "files", "mails", "cleanup"}
+    answer = Client(php).call("import.selftest")
+    assert [check for check in answer["checks"] if not check["ok"]] == []
+    assert {check["name"].split(" ")[0] for check in answer["checks"]} >= {"crm_deals", "files", "mails", "cleanup"}
     assert php.rows_of_all() == before
 
 
@@ -83,6 +83,6 @@ def test_a_self_test_that_dies_leaves_nothing_to_the_next(php: Php, box: Product
     php.die(at, times=1)
     with pytest.raises((Refused, Unanswered, HTTPError)):
         Client(php).call("import.selftest")
-    told = Client(php).call("import.selftest")
-    assert [check for check in told["checks"] if not check["ok"]] == []
+    answer = Client(php).call("import.selftest")
+    assert [check for check in answer["checks"] if not check["ok"]] == []
     assert php.snapshot() == before

@@ -74,7 +74,7 @@ CASES: list[tuple[str, dict[str, object], str]] = [
 
 def good_fields(box: Client, stream: str) -> dict[str, object]:
     """What the stream requires, with everything it refers to on the box."""
-    said = {"author_id": "1", "date": NOON}
+    fields = {"author_id": "1", "date": NOON}
     make: dict[str, Mapping[str, object]] = {
         "departments": {"NAME": "Sales", "PARENT": "1"},
         "users": {"NAME": "Anna", "EMAIL": "anna@example.org"},
@@ -89,10 +89,10 @@ def good_fields(box: Client, stream: str) -> dict[str, object]:
     }
     parents = {
         "group_members": lambda: {"GROUP_ID": box.group(), "USER_ID": "1", "ROLE": "K"},
-        "chat_messages": lambda: {"chat_id": box.chat(), **said},
-        "feed_comments": lambda: {"post_id": box.make("feed_posts", "p", **make["feed_posts"]), **said},
+        "chat_messages": lambda: {"chat_id": box.chat(), **fields},
+        "feed_comments": lambda: {"post_id": box.make("feed_posts", "p", **make["feed_posts"]), **fields},
         "task_checklists": lambda: {"TASK_ID": box.task(), "TITLE": "First"},
-        "task_comments": lambda: {"task_id": box.task(), **said},
+        "task_comments": lambda: {"task_id": box.task(), **fields},
         "crm_spitems": lambda: {"entityTypeId": box.smart_type()},
     }
     return dict(parents[stream]() if stream in parents else make.get(stream, {}))

@@ -35,11 +35,11 @@ def test_a_key_is_one_record_at_most_whose_fields_are_those_of_its_digest(php: P
     with ThreadPoolExecutor(8) as hands:
         answers = [answer for some in hands.map(one_hand, range(CALLS)) for answer in some]
 
-    told = Counter((answer["status"], answer["key"]) for answer in answers)
+    counts = Counter((answer["status"], answer["key"]) for answer in answers)
     assert not [answer for answer in answers if answer["status"] == "failed"]
     dump = php.dump(stream)
     alive = {record["key"] for record in dump}
-    assert {key: told["created", key] - told["deleted", key] for key in KEYS} == {
+    assert {key: counts["created", key] - counts["deleted", key] for key in KEYS} == {
         key: int(key in alive) for key in KEYS
     }
     assert all(record["digest"] == digest_of(record["fields"]) for record in dump)

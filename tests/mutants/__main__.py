@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from tests import azurite
 from tests.mutants.changes import PROJECT, Change, changes_of
 from tests.mutants.coverage_map import PACKAGE, Candidate, CoverageMap
+from tests.mutants.outcomes import Outcome, Outcomes
 
 SCOPE = (
     "engine/**/*.py",
@@ -32,24 +32,15 @@ SCOPE = (
 )
 EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 INJECT = Path(__file__).parent / "inject"
-FIRST_S, ALL_S = 5.0, 60.0  # seconds of tests that are tried first, and in all
+FIRST_S, ALL_S = 5.0, 90.0  # seconds of tests that are tried first, and then
+START_S = 0.5  # that a test takes at least
 LEAST = 0.95
-
-
-@dataclass(frozen=True)
-class Outcome:
-    change: Change
-    noticed: str  # the test that failed, or why there was none; "" if all passed
-    tests: int
-
-    def __str__(self) -> str:
-        why = f"{self.tests} tests pass" if self.tests else "no test runs it"
-        return f"  {self.change.place}  {self.change}\n      {self.change.text}\n      {why}"
 
 
 def main() -> int:
     options = _options()
     os.chdir(PROJECT)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every run of tests would compile all that it imports
     start_s = time.monotonic()
     known = CoverageMap(options.map)
     if not options.known:
@@ -59,8 +50,14 @@ def main() -> int:
     with azurite.running(), tempfile.TemporaryDirectory() as folder:
         azurite.start()  # one for all
         with ThreadPoolExecutor(options.processes) as pool:
-            asked = [(change, known.tests_of(change.file, change.where), Path(folder)) for change in chosen]
-            done = list(_told(pool.map(lambda one: try_change(*one), asked), len(chosen), verbose=options.verbose))
+            outcomes = Outcomes(options.map / "outcomes.jsonl", forget=options.forget)
+
+            def outcome(change: Change) -> Outcome:
+                tests = known.tests_of(change.file, change.where)
+                return outcomes.find(change, tests) or outcomes.keep(try_change(change, tests, Path(folder)), tests)
+
+            done = list(_told(pool.map(outcome, chosen), len(chosen), verbose=options.verbose))
+            done = doubt(done)
     return report(done, time.monotonic() - start_s)
 
 
@@ -73,14 +70,14 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
     """By what the lines say, so that a sample stays as it is when code moves. Those that make no difference are left out."""
     files = sorted({file for pattern in SCOPE for file in PACKAGE.glob(pattern)})
     known = equivalent()
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     found: list[tuple[str, Change]] = []
     for change in (change for file in files for change in changes_of(file)):
         text = change.text, str(change)
-        seen[text] += 1
+        counts[text] += 1
         if text not in known:
-            found.append((sha256(f"{seed} {seen[text]} {text}".encode()).hexdigest(), change))
-    for line, gone in known - seen.keys():
+            found.append((sha256(f"{seed} {counts[text]} {text}".encode()).hexdigest(), change))
+    for line, gone in known - counts.keys():
         print(f"{EQUIVALENT.name}: no line says any more: {line}  {gone}")
     chosen = [change for _, change in sorted(found, key=lambda one: one[0])][:size]
     return [change for change in chosen if change.place.startswith(only)]
@@ -88,37 +85,50 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
 
 def try_change(change: Change, tests: Sequence[Candidate], folder: Path) -> Outcome:
     """The fastest tests first; then more of them, as long as there is time."""
-    first, more = choose(tests)
     tried = 0
-    for some in (first, more):
+    for some in choose(tests):
         if some:
             tried += len(some)
-            if noticed := run(change, some, folder):
-                return Outcome(change, noticed, tried)
-    return Outcome(change, "", tried)
+            noticed, by = run(change, some, folder)
+            if noticed:
+                return Outcome(change, tried, noticed, by)
+    return Outcome(change, tried)
+
+
+def doubt(done: Sequence[Outcome]) -> list[Outcome]:
+    """A test that fails without the change as well has noticed nothing."""
+    by = sorted({one.by for one in done if one.by})
+    _, output = _pytest(by, dict(os.environ), 600 + 60 * len(by), "-q") if by else (0, "")
+    failed = {_test_in(line, by) for line in _failures(output)}
+    return [Outcome(one.change, one.tests) if one.by in failed else one for one in done]
 
 
 def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """The second of a file has to be twice as fast, the third three times: a slow test of each file would leave no time
-    for the quick ones of the file that is about the change."""
+    """The fastest of several files; then those that are about the file, in the order of how much they tell in a second."""
     turns: Counter[str] = Counter()
     ordered: list[tuple[float, Candidate]] = []
     for test in sorted(tests, key=lambda one: one.seconds):
-        turns[test.file] += 1
+        turns[test.file] += 1  # the second of a file has to be twice as fast, the third three times
         ordered.append((turns[test.file] * test.seconds, test))
-    first: list[Candidate] = []
-    more: list[Candidate] = []
+    first = _fitting([test for _, test in sorted(ordered, key=lambda one: one[0])], FIRST_S)
+    rest = sorted(set(tests) - set(first), key=lambda one: (-one.rare / (one.seconds + START_S), one.seconds, one.id))
+    return first, _fitting(rest, ALL_S)
+
+
+def _fitting(tests: Sequence[Candidate], seconds: float) -> list[Candidate]:
+    """The first of them in any case, then those that there is time for."""
+    found: list[Candidate] = []
     spent_s = 0.0
-    for _, test in sorted(ordered, key=lambda one: one[0]):
-        if first and spent_s + test.seconds > ALL_S:
-            continue
-        (more if first and spent_s + test.seconds > FIRST_S else first).append(test)
-        spent_s += test.seconds
-    return first, more
+    for test in tests:
+        if not found or spent_s + test.seconds <= seconds:
+            found.append(test)
+            spent_s += test.seconds
+    return found
 
 
-def run(change: Change, tests: Sequence[Candidate], folder: Path) -> str:
-    """The test that failed, if one did. What hangs is noticed as well. Tests that are there no longer are left out."""
+def run(change: Change, tests: Sequence[Candidate], folder: Path) -> tuple[str, str]:
+    """How a test failed, if one did, and which. What hangs is noticed as well, unless it does so without the change. Tests
+    that are there no longer are left out."""
     handle, name = tempfile.mkstemp(suffix=".py", dir=folder)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(change.source)
@@ -126,22 +136,35 @@ def run(change: Change, tests: Sequence[Candidate], folder: Path) -> str:
     environment = os.environ | {"MUTANT_MODULE": module, "MUTANT_SOURCE": name, "PYTHONPATH": str(INJECT)}
     ids, limit_s = [test.id for test in tests], 60 + 5 * sum(test.seconds for test in tests)
     while ids:
-        code, output = _pytest(ids, environment, limit_s)
-        gone = {one for one in ids if f"not found: {PROJECT / one}\n" in output}
+        code, output = _pytest(ids, environment, limit_s, "-x")
         if code is None:
-            return "it hangs"
+            without, _ = _pytest(ids, dict(os.environ), limit_s, "-x")
+            return ("" if without is None else "it hangs"), ""
+        gone = {one for one in ids if f"not found: {PROJECT / one}\n" in output}
         if not gone:
-            failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            return "" if code == 0 else failed[0] if failed else output[-500:].strip() or f"exit code {code}"
+            failed = _failures(output)
+            said = failed[0] if failed else output[-500:].strip() or f"exit code {code}"
+            return ("", "") if code == 0 else (said, _test_in(said, ids))
         ids = [one for one in ids if one not in gone]
-    return ""
+    return "", ""
 
 
-def _pytest(ids: Sequence[str], environment: Mapping[str, str], limit_s: float) -> tuple[int | None, str]:
+def _failures(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+
+
+def _test_in(line: str, ids: Sequence[str]) -> str:
+    """The one that a line of the summary names; the first of its file, if the file could not even be imported."""
+    said = line.partition(" ")[2]
+    named = [one for one in ids if f"{said} ".startswith(f"{one} ")]
+    return max(named, key=len) if named else next((one for one in ids if said.startswith(one.partition("::")[0])), "")
+
+
+def _pytest(ids: Sequence[str], environment: Mapping[str, str], limit_s: float, option: str) -> tuple[int | None, str]:
     """Its exit code, None if it took too long, and what it said."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
+    command = [sys.executable, "-m", "pytest", option, "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
     process = subprocess.Popen(
-        [*command, *ids],
+        [*command, "-p", "tests.mutants.order", *ids],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -167,9 +190,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 def _told(outcomes: Iterator[Outcome], size: int, *, verbose: bool) -> Iterator[Outcome]:
     for number, one in enumerate(outcomes, 1):
         if verbose or not one.noticed:
-            print(
-                f"{number}/{size} {'noticed' if one.noticed else 'NOT NOTICED'}\n{one}\n      {one.noticed}", flush=True
-            )
+            print(f"{number}/{size} {'noticed' if one.noticed else 'NOT NOTICED'}\n{one}", flush=True)
         yield one
 
 
@@ -194,6 +215,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--map", type=Path, default=PROJECT / ".cache" / "mutants", help="which tests run which line")
     parser.add_argument("--known", action="store_true", help="do not record again what tests run that have changed")
+    parser.add_argument("--forget", action="store_true", help="try again what earlier runs have tried")
     parser.add_argument("--verbose", action="store_true")
     return parser.parse_args()
 

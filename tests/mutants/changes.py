@@ -56,17 +56,19 @@ def changes_of(file: Path) -> list[Change]:
 
 
 class _Uses:
-    """Where a name of the module is used. What runs when the module is imported runs in no test's time."""
+    """Where functions use a name of the module, or of a class in it. What runs when the module is imported runs in no
+    test's time."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._lines: dict[str, list[int]] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self._lines.setdefault(node.id, []).append(node.lineno)
+        self._lines: dict[str, set[int]] = {}
+        inside = (one for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for one in function.body)
+        for node in (node for statement in inside for node in ast.walk(statement)):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                self._lines.setdefault(_name(node), set()).add(node.lineno)
 
     def of(self, statement: ast.stmt) -> list[int]:
         names = (one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-        return [line for name in names for line in self._lines.get(name, ())]
+        return sorted(line for name in names for line in self._lines.get(name, ()))
 
 
 Found = Iterator[tuple[ast.stmt | ast.expr, str, Sequence[int]]]

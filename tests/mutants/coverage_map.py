@@ -13,45 +13,50 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from coverage import Coverage
 from tests.mutants.changes import PROJECT
+from tests.mutants.probes import Probes
 
 PACKAGE = PROJECT / "src" / "b24migrate"
-RECORDED = ("engine/*", "bitrix/*", "stores/*")
-LAYERS = ("unit", "bitrix", "stores", "engine", "targets", "cli", "functions")
+RECORDED = ("engine", "bitrix", "stores")
+LAYERS = ("bitrix", "stores", "stores/azure", "engine", "unit", "functions", "targets", "cli")
 RANDOM = frozenset({"test_chaos.py", "test_fuzz.py"})  # another time they do something else
 VALUES = 3  # of those that a test is run with
-MOST = 100  # tests of a line that each process writes down, the fastest
+FILES = 16  # of tests that are recorded at a time: what was recorded stays when a run is interrupted
+MOST = 1000  # tests of a line that each process writes down, the fastest
 FOLDER = "MUTANTS_MAP"  # where the processes write to
 
 
 class Recorder:
-    def __init__(self, folder: Path, process: str) -> None:
+    def __init__(self, folder: Path, process: str, probes: Probes) -> None:
         self._file = folder / f"process-{process}.json"
-        self._coverage = Coverage(data_file=None, config_file=False, include=[f"{PACKAGE}/{one}" for one in RECORDED])
+        self._probes = probes
+        self._ran: dict[int, set[str]] = defaultdict(set)  # probe -> contexts
         self._context: list[str] = []
         self._seconds: dict[str, float] = defaultdict(float)
         self._shared: dict[str, list[str]] = {}  # test -> its fixtures that others use too
         self._failed: set[str] = set()
-        self._coverage.start()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """A test with many values runs mostly the same lines with each."""
-        values: Counter[str] = Counter()
+        """A test with many values runs mostly the same lines with each. Those that are kept lie far apart: the values of
+        one store, or of one box, come one after another."""
+        values = Counter(item.nodeid.partition("[")[0] for item in items)
+        seen: Counter[str] = Counter()
         kept = []
         for item in items:
             name = item.nodeid.partition("[")[0]
-            values[name] += 1
-            if values[name] <= VALUES:
+            place, count = seen[name], values[name]
+            seen[name] += 1
+            if count <= VALUES or place in {number * (count - 1) // (VALUES - 1) for number in range(VALUES)}:
                 kept.append(item)
         items[:] = kept
 
@@ -72,49 +77,61 @@ class Recorder:
             self._failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        self._coverage.stop()
-        data = self._coverage.get_data()
         contexts = sorted((one for one in self._seconds if one not in self._failed), key=self._seconds.__getitem__)
         numbers = {context: number for number, context in enumerate(contexts)}
-        lines: dict[str, dict[int, list[int]]] = {}
-        for file in data.measured_files():
-            ran = data.contexts_by_lineno(file)
-            found = {line: sorted(numbers[one] for one in ran[line] if one in numbers) for line in ran}
-            lines[str(Path(file).relative_to(PACKAGE))] = {line: found[line][:MOST] for line in found}
+        lines: dict[str, dict[int, list[int]]] = defaultdict(dict)
+        for probe, ran in self._ran.items():
+            file, where = self._probes.lines[probe]
+            found = sorted(numbers[one] for one in ran if one in numbers)[:MOST]
+            lines[str(file.relative_to(PACKAGE))] |= dict.fromkeys(where, found)
         seconds = [self._seconds[one] for one in contexts]
         known = {"contexts": contexts, "seconds": seconds, "fixtures": self._shared, "lines": lines}
         self._file.write_text(json.dumps(known))
 
     def _within(self, context: str) -> Iterator[None]:
         """Counts lines and seconds for this context, and for the one around it again afterwards."""
+        self._note()
         self._context.append(context)
-        self._coverage.switch_context(context)
         start_s = time.monotonic()
         try:
             return (yield)
         finally:
             took_s = time.monotonic() - start_s
             self._seconds[context] += took_s
+            self._note()
             self._context.pop()
-            self._coverage.switch_context(self._context[-1] if self._context else "")
             if self._context:
                 self._seconds[self._context[-1]] -= took_s
+
+    def _note(self) -> None:
+        """What has run since, in the context that ends or is interrupted here."""
+        for probe in self._probes.take():
+            if self._context:
+                self._ran[probe].add(self._context[-1])
 
 
 def _name(fixture: pytest.FixtureDef[Any]) -> str:
     return f"fixture {fixture.baseid} {fixture.argname}"
 
 
+PROBES = Probes(lambda file: any(file.is_relative_to(PACKAGE / folder) for folder in RECORDED))
+if FOLDER in os.environ:
+    PROBES.install()  # before a conftest imports what is to have them
+
+
 def pytest_configure(config: pytest.Config) -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker or not config.getoption("numprocesses", None):
-        config.pluginmanager.register(Recorder(Path(os.environ[FOLDER]), worker or "main"))
+        config.pluginmanager.register(Recorder(Path(os.environ[FOLDER]), worker or "main", PROBES))
 
 
 @dataclass(frozen=True)
 class Candidate:
+    """`rare` is higher for a test that runs lines of the file that few others run: it is about what the file does."""
+
     id: str
     seconds: float
+    rare: float = 0.0
 
     @property
     def file(self) -> str:
@@ -147,6 +164,15 @@ class Part:
                     if test in seconds:
                         yield Candidate(test, seconds[test] + sum(seconds.get(one, 0.0) for one in shared))
 
+    def tests_by_line(self, file: str) -> Iterator[tuple[int, set[str]]]:
+        """The tests of each of its lines, as they were numbered then."""
+        for process, users in zip(self._processes, self._users, strict=True):
+            contexts = process["contexts"]
+            for line, numbers in process["lines"].get(file, {}).items():
+                named = [contexts[number] for number in numbers]
+                tests = {test for one in named for test in (users[one] if one.startswith("fixture ") else [one])}
+                yield int(line), tests
+
     def _ran(self, process: dict[str, Any], file: str, text: str, line: int) -> list[int]:
         before = self._sources.get(file)
         if before is not None and before != text:
@@ -170,6 +196,7 @@ class CoverageMap:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._rarity: dict[str, dict[str, float]] = {}  # by file of the source
         self._load()
 
     def _load(self) -> None:
@@ -178,32 +205,55 @@ class CoverageMap:
 
     def record(self, processes: int) -> None:
         """What has changed since it was recorded, or all of it."""
-        now = {str(file.relative_to(PROJECT)): _digest(file) for file in _test_files()}
+        now = {str(file.relative_to(PROJECT)): digest(file) for file in _test_files()}
         stale = [one for one in now if one not in self._newest or self._newest[one].digests[one] != now[one]]
         if not stale:
             return
         print(f"recording which lines {len(stale)} files of tests run", flush=True)
-        folder = self._folder / f"{len(self._parts):03}"
+        for some in _pieces(stale):
+            start_s = time.monotonic()
+            self._record_part({one: now[one] for one in some}, processes)
+            print(f"  {some[0]} and {len(some) - 1} more: {time.monotonic() - start_s:.0f} s", flush=True)
+        self._load()
+
+    def _record_part(self, digests: dict[str, str], processes: int) -> None:
+        folder = self._folder / f"{len(list(self._folder.glob('*/about.json'))):03}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.coverage_map", "-q", "-p", "no:cacheprovider"]
-        run = [*command, "-n", str(processes), *stale]
-        subprocess.run(run, cwd=PROJECT, env=os.environ | {FOLDER: str(folder)}, check=False, stdout=subprocess.DEVNULL)
+        run = [*command, "-n", str(processes), *digests]
+        with (folder / "output.txt").open("wb") as output:
+            subprocess.run(run, cwd=PROJECT, env=os.environ | {FOLDER: str(folder)}, check=False, stdout=output)
         sources = {str(file.relative_to(PACKAGE)): file.read_text("utf-8") for file in _recorded_files()}
-        about = {"digests": {one: now[one] for one in stale}, "sources": sources}
+        about = {"digests": digests, "sources": sources}
         (folder / "about.json").write_text(json.dumps(about))  # the last: without it there is no part
-        self._load()
 
     def tests_of(self, path: Path, lines: Iterable[int]) -> list[Candidate]:
-        """That run one of the lines now."""
-        file, text, asked = str(path.relative_to(PACKAGE)), path.read_text("utf-8"), list(lines)
+        """That run one of the lines now; of a value that the module or a class keeps, those that run any line of the file,
+        if nothing in it names the value."""
+        file, text = str(path.relative_to(PACKAGE)), path.read_text("utf-8")
+        asked = list(lines) or list(range(1, len(text.splitlines()) + 1))
+        rare = self._rare(file)
         found = {
-            test.id: test
+            test.id: replace(test, rare=rare[test.id])
             for part in self._parts
             for test in part.tests_of(file, text, asked)
             if self._newest.get(test.file) is part and (PROJECT / test.file).is_file()
         }
         return list(found.values())
+
+    def _rare(self, file: str) -> dict[str, float]:
+        """Of each test that runs some of its lines."""
+        if file not in self._rarity:
+            lines: dict[int, set[str]] = defaultdict(set)
+            for part in self._parts:
+                for line, tests in part.tests_by_line(file):
+                    lines[line] |= tests
+            self._rarity[file] = defaultdict(float)
+            for tests in lines.values():
+                for test in tests:
+                    self._rarity[file][test] += 1 / len(tests)
+        return self._rarity[file]
 
 
 def _test_files() -> Iterator[Path]:
@@ -212,9 +262,16 @@ def _test_files() -> Iterator[Path]:
 
 
 def _recorded_files() -> Iterator[Path]:
-    for pattern in RECORDED:
-        yield from PACKAGE.glob(pattern.replace("*", "**/*.py"))
+    for folder in RECORDED:
+        yield from (PACKAGE / folder).glob("**/*.py")
 
 
-def _digest(file: Path) -> str:
+def _pieces(files: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Each of one folder: its tests share what the folder makes once."""
+    for _, same in groupby(files, key=lambda one: one.rpartition("/")[0]):
+        some = list(same)
+        yield from (some[begin : begin + FILES] for begin in range(0, len(some), FILES))
+
+
+def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()

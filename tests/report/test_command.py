@@ -22,19 +22,19 @@ __all__ = ["company", "hurried", "scene"]
 
 def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
     assert company.run("run").code == 0
-    said = company.run("report", "--out", "out")
-    is_clear(said, 0, "completed without issues", "out/report.html", "15 tables")
+    result = company.run("report", "--out", "out")
+    is_clear(result, 0, "completed without issues", "out/report.html", "15 tables")
     assert len(list(Path("out").iterdir())) == 16
 
 
 def test_json_is_nothing_but_json(company: Scene) -> None:
     company.run("run")
-    told = company.run("report", "--out", "out", "--json").json
-    assert (told["file"], told["standing"]) == ("out/report.html", "done")
+    data = company.run("report", "--out", "out", "--json").json
+    assert (data["file"], data["standing"]) == ("out/report.html", "done")
     made = company.run("certificate", "--json").json
-    assert told["root"] == made["root"]
-    assert told["tables"]["failed.csv"] == 0
-    assert told["tables"]["links.csv"] == made["sums"]["verified"] + made["sums"]["migrated"]
+    assert data["root"] == made["root"]
+    assert data["tables"]["failed.csv"] == 0
+    assert data["tables"]["links.csv"] == made["sums"]["verified"] + made["sums"]["migrated"]
 
 
 def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
@@ -70,17 +70,17 @@ def test_no_secret_is_in_any_file(company: Scene) -> None:
     """Wherever it got into the store: links of files, messages of portals, texts of people."""
     company.run("run")
     with closing(sqlite3.connect("b24migrate.db")) as connection, connection:
-        said = f"https://cloud.example/rest/1/{SOURCE_SECRET}/disk.file.get {TARGET_SECRET}"
+        sentence = f"https://cloud.example/rest/1/{SOURCE_SECRET}/disk.file.get {TARGET_SECRET}"
         connection.execute(
-            "UPDATE Users SET Status = 'IMPORT_ERR', LastErrorCode = ?, LastError = ?", (said, "x" * 290 + said)
+            "UPDATE Users SET Status = 'IMPORT_ERR', LastErrorCode = ?, LastError = ?", (sentence, "x" * 290 + sentence)
         )
         connection.execute("DELETE FROM Tallies WHERE TableName = 'Users' AND Status = 'IMPORT_ERR'")
         connection.execute(
             "UPDATE Tallies SET Status = 'IMPORT_ERR' WHERE TableName = 'Users' AND Status = 'IMPORT_OK'"
         )
-        connection.execute("UPDATE EntitiesState SET Notes = ?", (json.dumps([said]),))
-        connection.execute("UPDATE Runs SET Message = ?, State = 'active', ExitCode = 4", (said,))
-        connection.execute("UPDATE IdMap SET TargetId = ? WHERE RowKey LIKE 'groups:%'", (said,))
+        connection.execute("UPDATE EntitiesState SET Notes = ?", (json.dumps([sentence]),))
+        connection.execute("UPDATE Runs SET Message = ?, State = 'active', ExitCode = 4", (sentence,))
+        connection.execute("UPDATE IdMap SET TargetId = ? WHERE RowKey LIKE 'groups:%'", (sentence,))
     for language in ("en", "ru"):
         assert company.run("report", "--out", language, "--language", language).code == 0
         for path in Path(language).iterdir():

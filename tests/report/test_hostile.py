@@ -195,8 +195,8 @@ def test_no_cell_is_a_formula(hostile: tuple[World, Report]) -> None:
                     assert harmless(cell) == cell, (path.name, name, cell[:50])
     titles = [row["title"] for row in found.rows("failed")]
     for one in FORMULAS:
-        said = one.replace("\r", "\n")
-        assert any(title.startswith(f"'{said}") for title in titles), one
+        text = one.replace("\r", "\n")
+        assert any(title.startswith(f"'{text}") for title in titles), one
 
 
 def test_tables_keep_their_shape(hostile: tuple[World, Report]) -> None:

@@ -82,9 +82,9 @@ PERMISSIONS = Permissions(lambda *_: DENIED, lambda _: Caller("the source webhoo
     ],
 )
 def test_an_error_is_said_in_russian_with_what_to_do(error: MigrationError) -> None:
-    told = render(error.sentence, "ru")
-    assert told != str(error)
-    assert not ENGLISH.search(re.sub(r"the source webhook of user 1", "", told)), told
+    message = render(error.sentence, "ru")
+    assert message != str(error)
+    assert not ENGLISH.search(re.sub(r"the source webhook of user 1", "", message)), message
 
 
 @pytest.mark.parametrize("text", ["", "hello", "made_up: 3 failed", "=cmd", "{0.__class__}", "users: anything"])

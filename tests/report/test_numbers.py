@@ -46,14 +46,14 @@ def test_the_page_shows_the_numbers_of_the_status(troubled: Troubled) -> None:
     }
     assert list(shown) == list(known) == list(CATALOG.streams)
     for name, one in known.items():
-        told = shown[name]
-        assert told["source"] == one.source
-        assert told["read"] == one.read
-        assert (told["imported"], told["failed"]) == (one.imported, one.failed)
-        assert (told["excluded"], told["impossible"]) == (one.excluded, one.impossible)
-        assert (told["drift"], told["findings"]) == (one.drift, one.findings)
-        assert told["waiting"] == one.waiting + one.retrying
-        assert told["deleted"] == one.deleted
+        cells = shown[name]
+        assert cells["source"] == one.source
+        assert cells["read"] == one.read
+        assert (cells["imported"], cells["failed"]) == (one.imported, one.failed)
+        assert (cells["excluded"], cells["impossible"]) == (one.excluded, one.impossible)
+        assert (cells["drift"], cells["findings"]) == (one.drift, one.findings)
+        assert cells["waiting"] == one.waiting + one.retrying
+        assert cells["deleted"] == one.deleted
     assert shown["crm_deals"]["drift"] == DRIFT
     assert shown["users"]["failed"] == 1
 
@@ -95,8 +95,8 @@ def test_a_table_has_every_row_of_the_store(troubled: Troubled, table: str, quer
 
 
 def test_the_page_counts_the_rows_of_every_table(troubled: Troubled) -> None:
-    told = {row[0]: number(row[1]) for row in troubled.english.cells("table-tables")}
-    assert told == {table.file: len(troubled.english.rows(table.name)) for table in TABLES}
+    numbers = {row[0]: number(row[1]) for row in troubled.english.cells("table-tables")}
+    assert numbers == {table.file: len(troubled.english.rows(table.name)) for table in TABLES}
 
 
 def test_each_failed_record_stands_there_with_its_cause_and_what_to_do(troubled: Troubled) -> None:
@@ -199,10 +199,10 @@ def test_a_clean_run_has_the_certificates_own_root(clean: World, tmp_path: Path)
     with clean.app() as app:
         made = certificate.make(app.context, tmp_path / "certificate")
     assert found.written.root == made.root
-    told = {row["stream"]: row for row in found.rows("streams")}
+    listed = {row["stream"]: row for row in found.rows("streams")}
     for sums in made.head.streams[:-1]:
-        assert int(told[sums.stream]["verified"]) == sums.verified
-        assert int(told[sums.stream]["imported"]) == sums.verified + sums.migrated
+        assert int(listed[sums.stream]["verified"]) == sums.verified
+        assert int(listed[sums.stream]["imported"]) == sums.verified + sums.migrated
     shown = [number(row[1]) for row in found.cells("table-classes")]
     assert shown == [sum(getattr(sums, name) for sums in made.head.streams) for name in CLASSES]
 

@@ -106,17 +106,17 @@ def test_a_full_disk_leaves_nothing_behind(fresh: World, monkeypatch: pytest.Mon
 
 
 def test_it_appears_as_a_whole(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[bool] = []
+    found: list[bool] = []
     write = making.write_table
 
     def watched(table: Table, made: Sources, texts: Texts) -> Tally:
-        seen.append((fresh.folder / "report").exists())
+        found.append((fresh.folder / "report").exists())
         return write(table, made, texts)
 
     monkeypatch.setattr(making, "write_table", watched)
     report(fresh)
-    assert seen
-    assert not any(seen)
+    assert found
+    assert not any(found)
 
 
 def test_only_their_owner_can_read_them_whatever_the_umask(fresh: World) -> None:

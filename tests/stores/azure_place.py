@@ -84,8 +84,8 @@ def audit(store: AzureStore) -> Counter[str]:
         if one.get("LastErrorCode") and one["Status"] != "IMPORT_OK"
     )
     assert store.error_counts(GROUPS) == errors
-    seen = Counter(f"seen:Groups:{one['Pass']}" for one in rows)
-    assert all(store.counters("seen:")[name] >= count for name, count in seen.items())
+    counts = Counter(f"seen:Groups:{one['Pass']}" for one in rows)
+    assert all(store.counters("seen:")[name] >= count for name, count in counts.items())
     found = keys(store.records(GROUPS, EVERYTHING, len(rows) + 10))
     assert found == sorted((one.get("Key", one["RowKey"]) for one in rows), key=order_key)
     sent = [one.get("Key", one["RowKey"]) for one in rows if one["Status"] == "IMPORT_OK"]

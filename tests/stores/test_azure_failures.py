@@ -227,7 +227,7 @@ def test_a_death_at_any_write_leaves_every_number_right(place: Place) -> None:
 def test_processes_that_are_killed_at_any_moment_leave_every_number_right(place: Place) -> None:
     place = place._replace(url=azurite.url())  # one that nobody empties, since others write to it
     place.store()
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "tests.stores.mortal", place.url, "9"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
@@ -237,7 +237,7 @@ def test_processes_that_are_killed_at_any_moment_leave_every_number_right(place:
         timeout=300,
     ).stdout.splitlines()
     staged, linked = set[str](), set[str]()
-    for what, *ids in map(str.split, said):
+    for what, *ids in map(str.split, output):
         if what == "staged":
             staged |= set(map(str, range(int(ids[0]), int(ids[0]) + int(ids[1]))))
         else:

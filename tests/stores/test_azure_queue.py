@@ -219,9 +219,9 @@ def test_a_message_that_is_no_job_ends_in_the_dlq_after_three_deliveries(
     place.deliver()
     assert queue.tend(now=NOON) == 1
     assert place.how_many() == 0
-    (told,) = place.in_sight("dlq")
-    assert told["code"] == "NOT_A_JOB"
-    assert told["reason"].endswith(content)
+    (message,) = place.in_sight("dlq")
+    assert message["code"] == "NOT_A_JOB"
+    assert message["reason"].endswith(content)
     assert queue.dead() == []
 
 

@@ -200,11 +200,11 @@ def test_a_death_while_parking_leaves_the_job(place: Place, queue: AzureQueue) -
 def test_a_scope_is_never_seen_idle_while_one_job_follows_another(place: Place, queue: AzureQueue) -> None:
     queue.put([Job("s", "k", {"turn": 0})])
     over = threading.Event()
-    seen: list[int] = []
+    open_jobs: list[int] = []
 
     def watch(other: AzureQueue) -> None:
         while not over.is_set():
-            seen.append(other.open("s"))
+            open_jobs.append(other.open("s"))
 
     with ThreadPoolExecutor(2) as threads:
         watching = [threads.submit(watch, place.queue()) for _ in range(2)]
@@ -214,8 +214,8 @@ def test_a_scope_is_never_seen_idle_while_one_job_follows_another(place: Place, 
         over.set()
         for one in watching:
             one.result()
-    assert len(seen) > 20
-    assert set(seen) <= {1, 2}  # Azurite shows a transaction while it happens
+    assert len(open_jobs) > 20
+    assert set(open_jobs) <= {1, 2}  # Azurite shows a transaction while it happens
     assert queue.open("s") == 1
 
 

@@ -35,8 +35,8 @@ A, B, C = (Job("groups-get", "read", {"after": one, "deep": {"x": [1, None, "ж"
 
 def whole(key: str | int, **more: Json) -> dict[str, Json]:
     """A row as `export` gives it."""
-    said = {"RowKey": str(key), "Status": "NEW", "Payload": b"{}", "Attempts": 0, "PulledThrough": False}
-    return {**dict.fromkeys(COLUMNS), **said, "Revision": 0, "Pass": 1, "RunId": "r", "MigrationVersion": 1, **more}
+    columns = {"RowKey": str(key), "Status": "NEW", "Payload": b"{}", "Attempts": 0, "PulledThrough": False}
+    return {**dict.fromkeys(COLUMNS), **columns, "Revision": 0, "Pass": 1, "RunId": "r", "MigrationVersion": 1, **more}
 
 
 def test_a_row_is_exported_with_every_column(store: Store) -> None:

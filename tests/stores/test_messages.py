@@ -19,8 +19,8 @@ JOINED = join([say("loss.files_dropped", count=3), "a portal's own words"])
 WITH_MESSAGES = [register for register in REGISTERS if register.messages]
 
 
-def same(found: object, said: str) -> bool:
-    return isinstance(found, Message) and found == said and render(found, "ru") == render(said, "ru") != said
+def same(found: object, text: str) -> bool:
+    return isinstance(found, Message) and found == text and render(found, "ru") == render(text, "ru") != text
 
 
 def fail(store: Store, key: str, error: str) -> None:

@@ -84,15 +84,15 @@ class Records(Machine):
     @rule(page=st.lists(staged, max_size=8), pass_no=st.integers(1, 3))
     def stage(self, page: list[Staged], pass_no: int) -> None:
         done = self.store.stage(GROUPS, page, run="r", pass_no=pass_no)
-        added = seen = 0
+        added = first = 0
         for one in page:
             old = self.model.get(one.row_key)
             added += old is None
-            seen += old is None or old.passed < pass_no
+            first += old is None or old.passed < pass_no
             new = Kept(one.payload, one.payload_hash, one.pulled_through, pass_no)
             self.model[one.row_key] = old.met(one, pass_no) if old else new
-        self.seen[f"seen:Groups:{pass_no}"] += seen
-        assert (done.added, done.seen) == (added, seen)
+        self.seen[f"seen:Groups:{pass_no}"] += first
+        assert (done.added, done.seen) == (added, first)
         assert done.added + done.changed + done.same == len(page)
 
     @rule(

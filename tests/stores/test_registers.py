@@ -92,13 +92,13 @@ def test_a_long_register_is_leafed_through_page_by_page(store: Store) -> None:
     keys = {f"users:{one}" for one in ids}
     store.write(FINDINGS, [RegisterRow(key, {"Stream": key}) for key in (*keys, "user", "users", "users_x:1")])
     for size in (1, 2, 5, 13, 50):
-        seen: list[str] = []
-        while page := store.some_rows(FINDINGS, "users:", seen[-1] if seen else "", size):
+        found: list[str] = []
+        while page := store.some_rows(FINDINGS, "users:", found[-1] if found else "", size):
             assert len(page) <= size
             assert all(row.values["Stream"] == row.key for row in page)
-            seen += [row.key for row in page]
-        assert len(seen) == len(keys)
-        assert set(seen) == keys
+            found += [row.key for row in page]
+        assert len(found) == len(keys)
+        assert set(found) == keys
     assert len(store.some_rows(FINDINGS, "", "", 50)) == len(keys) + 3
     assert store.some_rows(FINDINGS, "nothing:", "", 5) == []
     assert store.some_rows(FINDINGS, "", "~", 50) == store.some_rows(FINDINGS, "", "~", 50)

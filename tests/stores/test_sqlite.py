@@ -167,14 +167,26 @@ def test_a_store_of_before_there_were_losses_gets_their_column(tmp_path: Path) -
 def test_a_person_can_read_a_record(tmp_path: Path, opened: Opened) -> None:
     stage(opened.store, Staged("5", '{"NAME": "Отдел", "N": 1}'.encode(), source_utc="2026-01-01T00:00:00Z"))
     settle(opened.store, failed(5, "NAME_TAKEN"))
-    seen = ask(
+    answer = ask(
         tmp_path,
         "SELECT PartitionKey, RowKey, Status, typeof(Payload), Payload ->> 'NAME', LastErrorCode, LastErrorAtUtc,"
         " RunId, MigrationVersion, Revision, SourceUtc FROM Groups",
     )
     moment = "2026-11-15T12:00:00.000000Z"
-    told = ("groups", "5", "IMPORT_ERR", "text", "Отдел", "NAME_TAKEN", moment, "run-1", 1, 0, "2026-01-01T00:00:00Z")
-    assert seen == [told]
+    expected = (
+        "groups",
+        "5",
+        "IMPORT_ERR",
+        "text",
+        "Отдел",
+        "NAME_TAKEN",
+        moment,
+        "run-1",
+        1,
+        0,
+        "2026-01-01T00:00:00Z",
+    )
+    assert answer == [expected]
     settle(opened.store, imported(5), now=at(1))
     assert ask(tmp_path, "SELECT TargetId, ImportedAtUtc, LastErrorAtUtc FROM Groups") == [
         ("t5", "2026-11-15T12:00:01.000000Z", None)
@@ -184,8 +196,8 @@ def test_a_person_can_read_a_record(tmp_path: Path, opened: Opened) -> None:
 def test_a_person_can_ask_for_files_by_name_and_size(tmp_path: Path, opened: Opened) -> None:
     about = b'{"kind":"disk","id":"7","name":"plan.pdf","size":12,"sha256":"ab","location":"disk:7","entity":"tasks"}'
     stage(opened.store, Staged("disk:7", about), table=FILES)
-    seen = ask(tmp_path, "SELECT Name, Size, Sha256, Location, Entity FROM Files WHERE Size > 10")
-    assert seen == [("plan.pdf", 12, "ab", "disk:7", "tasks")]
+    answer = ask(tmp_path, "SELECT Name, Size, Sha256, Location, Entity FROM Files WHERE Size > 10")
+    assert answer == [("plan.pdf", 12, "ab", "disk:7", "tasks")]
 
 
 def test_registers_are_tables_with_their_columns(tmp_path: Path, opened: Opened) -> None:

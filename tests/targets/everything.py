@@ -50,8 +50,8 @@ class Announced(NamedTuple):
 
 
 def _announced(rule: Rule, count: int, found: Counter[tuple[str, str]]) -> Announced:
-    seen = sum(number for (stream, field), number in found.items() if stream == rule.stream and rule.concerns(field))
-    return Announced(rule.stream, rule.field, count, seen, rule.running is None and not rule.field.endswith("*"))
+    shown = sum(number for (stream, field), number in found.items() if stream == rule.stream and rule.concerns(field))
+    return Announced(rule.stream, rule.field, count, shown, rule.running is None and not rule.field.endswith("*"))
 
 
 @dataclass

@@ -40,8 +40,8 @@ def send(move: Move, stream: str, *items: Item) -> list[str]:
 
 
 def message(number: int, chat: str, text: str, date: str = "2024-05-06T07:08:09Z", **fields: Any) -> Item:
-    said = {"chat_id": chat, "author_id": "1", "date": date, "text": text, "files": [], **fields}
-    return Item.make(f"source:chat:msg:{number}", said)
+    columns = {"chat_id": chat, "author_id": "1", "date": date, "text": text, "files": [], **fields}
+    return Item.make(f"source:chat:msg:{number}", columns)
 
 
 @pytest.mark.parametrize("shifts", [True, False])
@@ -54,8 +54,8 @@ def test_messages_keep_their_authors_and_dates_and_nobody_is_told(tmp_path: Path
         assert move.foreseen()["chat_messages", "author_id"] == move.foreseen()["chat_messages", "date"] == 0
         assert move.foreseen()["chat_messages", "text"] == 1  # which is too long
         assert move.twice() == []
-        told = [one for one in move.world.box.portal.native.outbox if one.about.startswith("message in chat")]
-        assert told == []
+        notices = [one for one in move.world.box.portal.native.outbox if one.about.startswith("message in chat")]
+        assert notices == []
         assert {chat.entity_type for chat in chats(move)} == {"IMPORT_GROUP_FINISH"}
         assert all(len(set(chat.members)) == len(chat.members) for chat in chats(move))
 

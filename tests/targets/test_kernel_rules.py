@@ -60,10 +60,10 @@ def test_a_day_of_employment_is_sent_in_the_format_of_the_box(tmp_path: Path, fo
         first = Item.make("source:users:6", PERSON | {"UF_EMPLOYMENT_DATE": day})
         assert [one.status for one in send(move, "users", first, *people)] == ["created"] * 3
         with move.app() as app:
-            told = app.context.target.read("users", "users", [first.key, *(one.key for one in people)])
-            days = [one.fields["UF_EMPLOYMENT_DATE"] for one in told.values()]
+            records = app.context.target.read("users", "users", [first.key, *(one.key for one in people)])
+            days = [one.fields["UF_EMPLOYMENT_DATE"] for one in records.values()]
             assert days == [day, "2020-03-04", "2020-03-04"]
-            assert {one.fields["WORK_POSITION"] for one in told.values()} == {"Clerk"}
+            assert {one.fields["WORK_POSITION"] for one in records.values()} == {"Clerk"}
 
 
 def test_somebody_who_is_refused_after_he_was_made_is_completed(tmp_path: Path) -> None:
@@ -132,15 +132,15 @@ def test_equal_neighbours_are_both_said_and_nobody_is_let_in_for_it(tmp_path: Pa
     with moving(tmp_path, "users", "tasks", box=stock()) as move:
         send(move, "tasks", Item.make("source:tasks:5", TASK))
         (task,) = move.world.box.portal.native.alive("tasks")
-        said = {"task_id": str(task), "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
+        fields = {"task_id": str(task), "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
         items = [
-            Item.make(f"source:task_comments:5:f{n}", said | {"text": text})
+            Item.make(f"source:task_comments:5:f{n}", fields | {"text": text})
             for n, text in enumerate(["+1"] * 3 + ["😀"] * 2)
         ]
         assert [one.status for one in send(move, "tasks", *items)] == ["created"] * 5
         with move.app() as app:
-            told = app.context.target.read("tasks", "task_comments", [one.key for one in items])
-            assert [told[one.key].fields["text"] for one in items] == ["+1"] * 3 + ["😀"] * 2
+            records = app.context.target.read("tasks", "task_comments", [one.key for one in items])
+            assert [records[one.key].fields["text"] for one in items] == ["+1"] * 3 + ["😀"] * 2
         assert move.world.box.portal.company.tasks.table.row(task)["AUDITORS"] == []
 
 
@@ -149,9 +149,9 @@ def test_a_lost_answer_to_an_equal_neighbour_doubles_nothing(tmp_path: Path) -> 
         send(move, "tasks", Item.make("source:tasks:5", TASK))
         (task,) = move.world.box.portal.native.alive("tasks")
         move.world.strike_box({"method": "task.commentitem.add", "kind": "lost", "every": 2})
-        said = {"task_id": str(task), "author_id": "1", "text": "+1", "files": []}
+        fields = {"task_id": str(task), "author_id": "1", "text": "+1", "files": []}
         dates = ["2024-05-06T07:08:09Z", "2024-05-06T07:08:10Z", "2024-05-06T07:08:11Z"]
-        items = [Item.make(f"source:task_comments:5:f{n}", said | {"date": date}) for n, date in enumerate(dates)]
+        items = [Item.make(f"source:task_comments:5:f{n}", fields | {"date": date}) for n, date in enumerate(dates)]
         assert {one.status for one in send(move, "tasks", *items)} == {"created"}
         own = move.world.box.portal.company.tasks.own_comments[task]
         assert Counter(row["POST_MESSAGE"].strip("\u200b") for row in own)["+1"] == 3
@@ -181,10 +181,10 @@ def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None
                 )
                 for n in range(3)
             ]
-        said = {"task_id": str(task.target_id), "date": "2024-05-06T07:08:09Z"}
+        fields = {"task_id": str(task.target_id), "date": "2024-05-06T07:08:09Z"}
         by_whom = [(first, files[0]), (first, files[1]), (second, files[2]), (second, files[0])]
         items = [
-            Item.make(f"source:task_comments:5:f{n}", said | {"author_id": who, "text": str(n), "files": [file]})
+            Item.make(f"source:task_comments:5:f{n}", fields | {"author_id": who, "text": str(n), "files": [file]})
             for n, (who, file) in enumerate(by_whom)
         ]
         assert {one.status for one in send(move, "tasks", *items)} == {"created"}
@@ -209,9 +209,9 @@ def test_a_won_deal_keeps_its_close_date(tmp_path: Path, closes: bool) -> None:
         items = [Item.make(f"source:crm_deals:{n}", DEAL) for n in (1, 2, 3)]
         assert {one.status for one in send(move, "crm", *items)} == {"created"}
         with move.app() as app:
-            told = app.context.target.read("crm", "crm_deals", [one.key for one in items])
-            assert {one.fields["closedate"] for one in told.values()} == {"2023-04-05"}
-            changed = {one.fields["updatedTime"] for one in told.values()}
+            records = app.context.target.read("crm", "crm_deals", [one.key for one in items])
+            assert {one.fields["closedate"] for one in records.values()} == {"2023-04-05"}
+            changed = {one.fields["updatedTime"] for one in records.values()}
         assert (changed == {"2023-04-05T06:07:08Z"}) is not closes
 
 
@@ -220,8 +220,8 @@ def test_a_deal_that_is_won_in_a_later_run_keeps_its_close_date(tmp_path: Path) 
         send(move, "crm", Item.make("source:crm_deals:1", DEAL | {"stageId": "NEW"}))
         send(move, "crm", Item.make("source:crm_deals:1", DEAL))
         with move.app() as app:
-            told = app.context.target.read("crm", "crm_deals", ["source:crm_deals:1"])
-            assert told["source:crm_deals:1"].fields["closedate"] == "2023-04-05"
+            records = app.context.target.read("crm", "crm_deals", ["source:crm_deals:1"])
+            assert records["source:crm_deals:1"].fields["closedate"] == "2023-04-05"
 
 
 def test_who_would_rather_keep_who_changed_a_deal_loses_its_close_date_and_is_told(tmp_path: Path) -> None:
@@ -311,14 +311,14 @@ def test_the_doctor_counts_workflows_of_the_box_that_start_on_a_change(tmp_path:
 def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock(push_server=False)) as move:
         (chat,) = send(move, "chats", Item.make("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "chat_id": chat.target_id,
             "author_id": "1",
             "date": "2024-05-06T07:08:09Z",
             "files": [],
             "text": "hi",
         }
-        send(move, "chats", Item.make("source:msg:1", said))
+        send(move, "chats", Item.make("source:msg:1", fields))
         with move.app() as app:
             (answer,) = app.context.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
             assert (answer.status, "push server" in answer.reason) == ("kept", True)
@@ -329,14 +329,14 @@ def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> 
 
 def test_a_message_that_is_too_old_to_change_stays_and_the_list_says_so(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock()) as move:
-        said: dict[str, Any]
+        fields: dict[str, Any]
         (chat,) = send(move, "chats", Item.make("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
-        said = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
-        send(move, "chats", Item.make("source:msg:1", said | {"text": "one"}))
+        fields = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
+        send(move, "chats", Item.make("source:msg:1", fields | {"text": "one"}))
         move.world.strike_box(
             {"method": "im.message.update", "kind": "error", "code": "CANT_EDIT_MESSAGE", "status": 400}
         )
-        (outcome,) = send(move, "chats", Item.make("source:msg:1", said | {"text": "two"}))
+        (outcome,) = send(move, "chats", Item.make("source:msg:1", fields | {"text": "two"}))
         assert outcome.status == "updated"
         reasons = rules(move, "chat_messages", "text", {"": "source:msg:1", "text": "two"})
         assert [one for one in reasons if "3 days" in one]
@@ -378,8 +378,8 @@ def test_undo_stops_at_an_answer_without_its_key_and_forgets_nothing(tmp_path: P
         (post,) = send(
             move, "feed", Item.make("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
         )
-        said = {"post_id": str(post.target_id), "author_id": "1", "text": "+1", "date": "2024-05-06T07:08:09Z"}
-        comment = Item.make("source:feed_comments:5:6", said)
+        fields = {"post_id": str(post.target_id), "author_id": "1", "text": "+1", "date": "2024-05-06T07:08:09Z"}
+        comment = Item.make("source:feed_comments:5:6", fields)
         send(move, "feed", comment)
         with move.app() as app:
             assert isinstance(app.context.target, RestTarget)

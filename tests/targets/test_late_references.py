@@ -64,9 +64,9 @@ def move_without_files_first(move: Move) -> None:
 def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "groups", "feed", posts=20, comments_per_post=4) as move:
         move_without_files_first(move)
-        told = {one[2].partition(":")[2] for one in move.unforeseen if one[0] == "feed_comments"}
+        found = {one[2].partition(":")[2] for one in move.unforeseen if one[0] == "feed_comments"}
         with_files = [row for row in comments_with_files(move) if row["_author_id"] == 1]
-        assert told == {str(row["comment_id"]) for row in with_files} != set()
+        assert found == {str(row["comment_id"]) for row in with_files} != set()
 
 
 def test_a_chat_gets_a_picture_that_came_only_by_a_retry_and_verify_tells_of_messages_without_files(
@@ -75,9 +75,9 @@ def test_a_chat_gets_a_picture_that_came_only_by_a_retry_and_verify_tells_of_mes
     """The picture can be put right."""
     with moving(tmp_path, "users", "groups", "chats") as move:
         move_without_files_first(move)
-        told = {one[2] for one in move.unforeseen if one[:2] == ("chat_messages", "differs") and one[3] == "files"}
+        found = {one[2] for one in move.unforeseen if one[:2] == ("chat_messages", "differs") and one[3] == "files"}
         payloads = move.world.table("ChatMessages", "RowKey", "Payload")
-        assert told == {row["RowKey"] for row in payloads if "FILE_ID" in str(row["Payload"])} != set()
+        assert found == {row["RowKey"] for row in payloads if "FILE_ID" in str(row["Payload"])} != set()
         pictures = [one for one in move.world.box.portal.company.pictures if one[0] == "im"]
         pictured = [one for one in move.world.sql("SELECT RowKey FROM Files") if one[0].startswith("chat:")]
         assert len(pictures) == len(pictured) > 0

@@ -42,10 +42,11 @@ def struck_down(move: Move, target: RestTarget, method: str, entity: str, *items
 
 
 def in_vain(move: Move, target: RestTarget, entity: str, *items: Item, fault: dict[str, Any]) -> None:
-    """One try only."""
+    """One try only, and no look for what came of it."""
     move.world.strike_box(fault)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "PAUSES_S", ())
+        patch.setattr(sending, "look_for", lambda *_: {})
         outcomes = target.send(entity, stream_of(items[0]), items, run="r")
     assert {one.status for one in outcomes} == {"failed"}
     move.world.strike_box()
@@ -157,6 +158,73 @@ def test_of_comments_that_the_box_does_not_show_each_is_its_own(move: Move, targ
     texts = {str(row["comment_id"]): row["text"] for row in map(comments.row, comments)}
     assert [texts[str(one.target_id)].partition("\n")[2] for one in outcomes] == [f"Words {one}" for one in range(5, 9)]
     assert len(texts) == 4
+
+
+@pytest.fixture
+def by_ann(target: RestTarget) -> Callable[[int], Item]:
+    """Comments whose texts the box hides."""
+    ann = call(target, "user.add", EMAIL="ann@example.org", UF_DEPARTMENT=[1])
+    post = call(target, "log.blogpost.add", POST_MESSAGE="News", DEST=["UA"])
+    fields = {"post_id": str(post), "author_id": str(ann), "date": "2024-01-01T10:00:00Z", "files": []}
+    return lambda number: Item.make(f"source:feed_comments:1:{number}", {**fields, "text": f"Words {number}"})
+
+
+def comments(move: Move) -> dict[str, str]:
+    """The texts on the box, by id."""
+    rows = move.world.box.portal.company.feed_rows.comments
+    return {str(row["comment_id"]): row["text"].partition("\n")[2] for row in map(rows.row, rows)}
+
+
+def insist(target: RestTarget, item: Item) -> str | None:
+    """As the jobs of a run do."""
+    for _ in range(3):
+        with suppress(Transient):
+            return send(target, "feed", item)[1]
+    return None
+
+
+LOST = {"method": "log.blogcomment.add", "kind": "lost", "at": [1]}
+
+
+def test_a_lost_comment_is_not_taken_for_another_lost_one(
+    move: Move, target: RestTarget, by_ann: Callable[[int], Item]
+) -> None:
+    struck_down(move, target, "log.blogcomment.add", "feed", by_ann(5))
+    move.world.strike_box(LOST)
+    ids = [insist(target, by_ann(number)) for number in (6, 5)]
+    assert [comments(move)[str(one)] for one in ids] == ["Words 6", "Words 5"]
+    assert len(comments(move)) == 2
+
+
+def test_a_comment_that_the_box_has_already_is_found_when_it_refuses_a_duplicate(
+    move: Move, target: RestTarget, by_ann: Callable[[int], Item]
+) -> None:
+    """One that was sent before it and did not arrive looks like it."""
+    in_vain(move, target, "feed", by_ann(5), fault={"method": "log.blogcomment.add", "kind": "500", "always": True})
+    move.world.strike_box(LOST)
+    ids = [insist(target, by_ann(number)) for number in (6, 5)]
+    assert [comments(move)[str(one)] for one in ids] == ["Words 6", "Words 5"]
+    assert len(comments(move)) == 2
+
+
+def test_a_comment_that_was_refused_is_not_looked_for(
+    move: Move, target: RestTarget, by_ann: Callable[[int], Item]
+) -> None:
+    move.world.strike_box({"method": "log.blogcomment.add", "kind": "error", "code": "", "status": 400, "at": [1]})
+    assert send(target, "feed", by_ann(5))[0] == "failed"
+    move.world.strike_box()
+    struck_down(move, target, "log.blogcomment.add", "feed", by_ann(6))
+    outcomes = target.send("feed", "feed_comments", [by_ann(5), by_ann(6)], run="r")
+    found = [comments(move)[str(one.target_id)] for one in outcomes]
+    assert found == ["Words 5", "Words 6"]
+    assert len(comments(move)) == 2
+
+
+def test_a_record_whose_last_try_arrived_is_found(move: Move, target: RestTarget) -> None:
+    add = "tasks.task.add"
+    move.world.strike_box({"method": add, "kind": "500", "at": [1, 2]}, {"method": add, "kind": "lost", "at": [3]})
+    assert send(target, "tasks", Item.make("source:tasks:5", {"title": "Call", **PEOPLE}))[0] == "created"
+    assert len(move.world.box.portal.native.alive("tasks")) == 1
 
 
 def test_a_comment_whose_answer_was_lost_is_found_below_many_others(move: Move, target: RestTarget) -> None:

@@ -35,8 +35,8 @@ def shuffle(move: Move, *numbers: int) -> None:
         for source_id, hour in zip(list(items), hours, strict=True) if not numbers or number in numbers else ():
             stream = STREAMS.get(number, "crm_spitems")
             name = source_id if number in STREAMS else f"{number}:{source_id}"
-            told = items.row(source_id)
-            fields = {field: moment for field, moment in times(hour).items() if field in told}
+            row = items.row(source_id)
+            fields = {field: moment for field, moment in times(hour).items() if field in row}
             move.world.change(stream, id=name, fields=fields)
 
 

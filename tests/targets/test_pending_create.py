@@ -15,6 +15,7 @@ from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Item
 from b24migrate.targets.rest import files, journal
 from b24migrate.targets.rest.journal import JournalEntry
+from b24migrate.targets.rest.send import Sender
 from b24migrate.targets.rest.target import RestTarget
 
 TASK = Item.make("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
@@ -117,6 +118,22 @@ def test_of_two_processes_that_pull_the_same_record_along_one_makes_it(
         send(target)
     assert send(target) == "unchanged"
     assert tasks(move) == 1
+
+
+def test_a_close_date_that_the_dead_put_right_says_nothing_about_those_of_others(
+    move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The box closes a won deal today. The first one was put right by a process that did not write that down."""
+    fields = {"title": "Big", "stageId": "WON", "categoryId": None, "closedate": "2023-04-05"}
+    deals = [Item.make(f"source:crm_deals:{number}", fields) for number in (1, 2)]
+    with move.app() as app, monkeypatch.context() as patch:
+        assert isinstance(app.context.target, RestTarget)
+        patch.setattr(Sender, "_settle", failing(Died()))
+        with pytest.raises(Died):
+            app.context.target.send("crm", "crm_deals", deals[:1], run="r")
+    assert [one.status for one in target.send("crm", "crm_deals", deals, run="r")] == ["created", "created"]
+    told = target.read("crm", "crm_deals", [one.key for one in deals])
+    assert [one.fields["closedate"] for one in told.values()] == ["2023-04-05"] * 2
 
 
 def test_an_upload_of_the_dead_is_waited_for_as_well(move: Move, target: RestTarget) -> None:

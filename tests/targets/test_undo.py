@@ -16,17 +16,17 @@ STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 def rehearse(move: Move) -> dict[str, tuple[int, int]]:
     with move.app() as app:
-        told = undo.DryRun(app.context, undo.find_scope(app.context, ()))
-        deque(told.walk(), maxlen=0)
-        return {name: (one.deleted, one.kept) for name, one in told.tallies.items()}
+        dry_run = undo.DryRun(app.context, undo.find_scope(app.context, ()))
+        deque(dry_run.walk(), maxlen=0)
+        return {name: (one.deleted, one.kept) for name, one in dry_run.tallies.items()}
 
 
 def take(move: Move, *entities: str, run: str = "") -> dict[str, undo.Tally]:
     with move.app() as app:
         scope = undo.find_scope(app.context, entities, run)
-        told = undo.DryRun(app.context, scope)
-        deque(told.walk(), maxlen=0)
-        taking = undo.Undo(app.context, scope, told)
+        dry_run = undo.DryRun(app.context, scope)
+        deque(dry_run.walk(), maxlen=0)
+        taking = undo.Undo(app.context, scope, dry_run)
         taking.take()
         return dict(taking.tallies)
 
@@ -75,9 +75,9 @@ def test_only_an_entity_keeps_what_others_refer_to_and_what_somebody_changed_is_
         assert needed
         assert needed != companies
         tallies = take(move, "crm_companies")
-        told = tallies["crm_companies"]
-        assert (told.kept, told.deleted) == (len(needed), len(companies) - len(needed))
-        assert [why.reason for why in told.reasons] == ["other records that stay depend on it"]
+        tally = tallies["crm_companies"]
+        assert (tally.kept, tally.deleted) == (len(needed), len(companies) - len(needed))
+        assert [why.reason for why in tally.reasons] == ["other records that stay depend on it"]
         assert move.run().exit_code == 0
         assert move.unforeseen == []
         rows = move.world.sql(
@@ -102,6 +102,6 @@ def test_what_nobody_has_seen_since_it_was_made_is_kept_until_it_is_sent_again(t
         with move.app() as app:
             some = app.context.store.some_rows(NATIVE, "crm_companies:", "", 1)
             app.context.store.write(NATIVE, [row._replace(values={**row.values, "Print": ""}) for row in some])
-        told = take(move)["crm_companies"]
-        assert told.kept == 1
-        assert "unknown whether" in told.reasons[0].reason
+        tally = take(move)["crm_companies"]
+        assert tally.kept == 1
+        assert "unknown whether" in tally.reasons[0].reason

@@ -53,10 +53,10 @@ def commented(move: Move, target: RestTarget) -> list[str]:
     post = Item.make("source:feed_posts:9", {"DETAIL_TEXT": "Hello", "AUTHOR_ID": "1", "DEST": ["UA"]})
     (made,) = target.send("feed", "feed_posts", [post], run="r")
     fields = {"post_id": made.target_id, "author_id": "1", "date": "2024-01-01T10:00:00Z"}
-    said = [Item.make(f"source:feed_comments:9:{one}", {**fields, "text": f"Words {one}"}) for one in range(3)]
-    target.send("feed", "feed_comments", said, run="r")
+    items = [Item.make(f"source:feed_comments:9:{one}", {**fields, "text": f"Words {one}"}) for one in range(3)]
+    target.send("feed", "feed_comments", items, run="r")
     assert len(move.world.box.portal.company.feed_rows.comments) == 3
-    return [one.key for one in said]
+    return [one.key for one in items]
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -75,9 +75,9 @@ def test_what_the_box_answers_under_another_key_is_not_taken_for_gone(move: Move
     keys = commented(move, target)
     otherwise(move.world.box.portal, "log.blogcomment.user.get", lambda *_: Result({"list": []}))
     for dry_run in (True, False):
-        with pytest.raises(Transient) as told:
+        with pytest.raises(Transient) as raised:
             target.delete("feed", "feed_comments", keys, dry_run=dry_run)
-        assert told.value.code == "STRANGE_ANSWER"
+        assert raised.value.code == "STRANGE_ANSWER"
     with pytest.raises(Transient):
         target.read("feed", "feed_comments", keys)
     assert len(target._journal.find("feed_comments", keys)) == 3
@@ -87,6 +87,6 @@ def test_members_that_the_box_does_not_tell_are_not_taken_for_none(move: Move, t
     group = Item.make("source:groups:9", {"NAME": "Sales", "OWNER_ID": "1"})
     target.send("groups", "groups", [group], run="r")
     otherwise(move.world.box.portal, "socialnetwork.api.workgroup.get", lambda *_: Result({"ID": "9"}))
-    with pytest.raises(Transient) as told:
+    with pytest.raises(Transient) as raised:
         target.delete("groups", "groups", [group.key], dry_run=True)
-    assert told.value.code == "STRANGE_ANSWER"
+    assert raised.value.code == "STRANGE_ANSWER"

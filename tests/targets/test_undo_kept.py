@@ -140,8 +140,8 @@ def test_what_was_said_in_the_chat_of_a_task_keeps_it_and_what_the_box_says_does
         items = [Item.make(f"source:tasks:{one}", TASK) for one in (1, 2)]
         sent = [one.target_id for one in target.send("tasks", "tasks", items, run="r")]
         talk = {"task_id": sent[0], "author_id": "1", "text": "Ours", "date": "2024-01-01T00:00:00Z"}
-        said = Item.make("source:task_comments:1:5", talk)
-        target.send("tasks", "task_comments", [said], run="r")
+        comment = Item.make("source:task_comments:1:5", talk)
+        target.send("tasks", "task_comments", [comment], run="r")
         keys = [item.key for item in items]
         assert {one.status for one in target.delete("tasks", "tasks", keys, dry_run=True)} == {"deleted"}
         for one in sent:
@@ -193,14 +193,14 @@ def test_of_a_whole_move_only_what_people_used_is_kept_and_the_rehearsal_says_so
             box.call("log.blogcomment.add", {"POST_ID": post, "TEXT": "Mine"})
             box.call("tasks.task.add", {"fields": {**MINE, "GROUP_ID": newest(move, "Groups")}})
         rehearsed, tallies = rehearse(move), take(move)
-        told = {name: (one.deleted, one.kept) for name, one in tallies.items()}
-        del told["group_members"]
-        assert {name: rehearsed[name] for name in told} == told
+        counts = {name: (one.deleted, one.kept) for name, one in tallies.items()}
+        del counts["group_members"]
+        assert {name: rehearsed[name] for name in counts} == counts
         members = tallies["group_members"]
         assert rehearsed["group_members"] == (members.deleted, 0)
         assert (members.kept, members.absent > 0) == (1, True)  # the owner of that group; those whose group went
         assert "They leave with the group" in members.reasons[0].reason
-        assert (told["tasks"][1], told["feed_posts"][1]) == (1, 1)
+        assert (counts["tasks"][1], counts["feed_posts"][1]) == (1, 1)
         assert [why.reason for why in tallies["tasks"].reasons] == ["users commented on it"]
         assert tallies["task_comments"].kept == tallies["task_checklists"].kept == 0
 

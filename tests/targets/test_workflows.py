@@ -37,9 +37,9 @@ def applying(folder: Path, box: Portal | None = None, **plan: Any) -> Iterator[M
 
 
 def configure(move: Move) -> None:
-    told = move.world.box.ready()["application"]
+    keys = move.world.box.ready()["application"]
     names = ("client_id", "client_secret", "refresh_token", "access_token", "token_url")
-    move.world.settings["target"] = {"kind": "rest", "application": {name: told[name] for name in names}}
+    move.world.settings["target"] = {"kind": "rest", "application": {name: keys[name] for name in names}}
 
 
 def application(move: Move) -> LocalApplication:
@@ -64,10 +64,10 @@ def as_announced(move: Move) -> None:
 def taken_back(move: Move) -> undo.Tally:
     with move.app() as app:
         scope = undo.find_scope(app.context, ("workflows",), "")
-        told = undo.DryRun(app.context, scope)
-        deque(told.walk(), maxlen=0)
-        assert told.strange == 0  # else it is taken for another box
-        taking = undo.Undo(app.context, scope, told)
+        dry_run = undo.DryRun(app.context, scope)
+        deque(dry_run.walk(), maxlen=0)
+        assert dry_run.strange == 0  # else it is taken for another box
+        taking = undo.Undo(app.context, scope, dry_run)
         taking.take()
         return taking.tallies["workflow_templates"]
 
@@ -261,8 +261,8 @@ def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on
         assert move.spared == []
         with move.app() as app:
             lines = fidelity.make_list(app.context, fidelity.ask_target(app.context)).lines
-        told = [one.records for one in lines if one.field == "AUTO_EXECUTE" and "allow_activities" in one.reason]
-        assert told == [4]
+        records = [one.records for one in lines if one.field == "AUTO_EXECUTE" and "allow_activities" in one.reason]
+        assert records == [4]
 
 
 def test_code_that_was_switched_on_before_is_switched_off(tmp_path: Path) -> None:
@@ -322,10 +322,10 @@ def test_without_the_right_application_templates_stay_behind_and_the_doctor_says
             configure(move)
         with move.app() as app:
             checks = app.runner.examine([one for one in app.catalog.entities if one.name in ("users", "workflows")])
-        (told,) = [one for one in checks.checks if one.name == "application"]
-        assert (told.level, told.entity) == ("warning", "workflows")
-        assert message in told.message
-        assert told.fix.startswith(fix)
+        (check,) = [one for one in checks.checks if one.name == "application"]
+        assert (check.level, check.entity) == ("warning", "workflows")
+        assert message in check.message
+        assert check.fix.startswith(fix)
         assert [one.message for one in checks.checks if one.name == "import of workflows"] == []
         assert move.run().exit_code == 0
         assert rows(move) == []
@@ -339,8 +339,8 @@ def test_without_the_right_application_templates_stay_behind_and_the_doctor_says
 def test_a_good_application_is_one_line_of_the_doctor_and_nobody_hears_of_it_without_templates(tmp_path: Path) -> None:
     with applying(tmp_path) as move, move.app() as app:
         known = {one.name: one for one in app.catalog.entities}
-        told = app.runner.examine([known["users"], known["workflows"]])
-        assert [(one.level, one.message) for one in told.checks if one.name == "application"] == [
+        diagnosis = app.runner.examine([known["users"], known["workflows"]])
+        assert [(one.level, one.message) for one in diagnosis.checks if one.name == "application"] == [
             ("ok", "the target's application can write workflow templates")
         ]
         assert "application" not in {one.name for one in app.runner.examine([known["users"]]).checks}
@@ -351,8 +351,8 @@ def test_dead_tokens_close_workflows_alone_and_say_what_to_do(tmp_path: Path) ->
         application(move).revoke()
         with move.app() as app:
             known = {one.name: one for one in app.catalog.entities}
-            told = app.runner.examine([known["users"], known["workflows"]])
-        (failed,) = told.failed
+            diagnosis = app.runner.examine([known["users"], known["workflows"]])
+        (failed,) = diagnosis.failed
         assert failed.entity == "workflows"
         assert "answered invalid_grant" in failed.message
         assert "install it again" in failed.message

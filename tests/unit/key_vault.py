@@ -59,8 +59,8 @@ class Answer(BaseHTTPRequestHandler):
     def _challenge(self) -> None:
         # The client insists that the vault's host lies below the resource that it names.
         resource = f"https://0.0.1:{self.server.server_port}"
-        said = f'Bearer authorization="https://login.example/tenant", resource="{resource}"'
-        return self._reply(401, b"", {"WWW-Authenticate": said})
+        challenge = f'Bearer authorization="https://login.example/tenant", resource="{resource}"'
+        return self._reply(401, b"", {"WWW-Authenticate": challenge})
 
     def _secret(self, name: str) -> None:
         self.server.asked.append(name)
@@ -70,8 +70,8 @@ class Answer(BaseHTTPRequestHandler):
         error = {"code": "Refused", "message": f"hidden words, {TOKEN}", "innererror": {"code": self.server.inner_code}}
         return self._json(value, {"error": error})
 
-    def _json(self, status: int, said: Any) -> None:
-        self._reply(status, json.dumps(said).encode(), {"Content-Type": "application/json"})
+    def _json(self, status: int, value: Any) -> None:
+        self._reply(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
     def _reply(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -122,9 +122,9 @@ def test_large_simulated_companies_have_code_and_every_other_template_is_standar
         place: activity_names(find_forbidden(company.templates.row(company.id_at(place))))
         for place in range(len(company.templates))
     }
-    refused = {place: told for place, told in found.items() if told}
+    refused = {place: names for place, names in found.items() if names}
     assert sorted(refused) == sorted(company.code_places)
-    assert sorted(name for told in refused.values() for name in told) == [
+    assert sorted(name for names in refused.values() for name in names) == [
         *("AcmeSyncActivity", "CodeActivity", "codeACTIVITY", "codecondition"),
     ]
     assert Company(Plan(users=49)).workflows.code_places == {}
@@ -133,6 +133,6 @@ def test_large_simulated_companies_have_code_and_every_other_template_is_standar
 
 def test_what_is_said_of_them_has_its_russian_twin() -> None:
     tree = [one("WebHookActivity"), one("rest_1c"), one("CodeActivity")]
-    said = [*(what for _, what in doubts(tree)), OFF]
-    assert len(said) == 4
-    assert not [sentence for sentence in said if render(sentence, "ru") == sentence]
+    texts = [*(what for _, what in doubts(tree)), OFF]
+    assert len(texts) == 4
+    assert not [sentence for sentence in texts if render(sentence, "ru") == sentence]

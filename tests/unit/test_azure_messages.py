@@ -30,10 +30,10 @@ def test_an_order_names_its_job(job_id: str) -> None:
 def test_an_obituary_is_cut_to_what_a_message_may_be(job_id: str, scope: str, code: str, reason: str) -> None:
     written = dead_letter_text(job_id, scope, code, reason)
     assert len(escape(written).encode()) <= MESSAGE_BYTES
-    told = json.loads(written)
-    assert set(told) == {"job", "scope", "code", "reason"}
+    data = json.loads(written)
+    assert set(data) == {"job", "scope", "code", "reason"}
     if len(escape(json.dumps(reason)).encode()) < MESSAGE_BYTES // 4 and reason.isprintable():
-        assert told["reason"] == reason
+        assert data["reason"] == reason
 
 
 @given(st.text() | st.none() | st.integers())

@@ -122,9 +122,9 @@ def test_lines_that_were_swapped_doubled_or_left_out_are_noticed(tmp_path: Path,
 def test_it_says_which_line_was_changed(tmp_path: Path, number: int) -> None:
     lines = whole().splitlines(keepends=True)
     lines[number - 1] = lines[number - 1].replace(b'"stream":"', b'"stream":"x', 1)
-    said = noticed(tmp_path, b"".join(lines))
-    assert f"line {number}:" in said.message
-    assert said.exit_code == 5
+    message = noticed(tmp_path, b"".join(lines))
+    assert f"line {number}:" in message.message
+    assert message.exit_code == 5
     lines = whole().splitlines(keepends=True)
     begin, rest = lines[number - 1][:40], lines[number - 1][40:]
     lines[number - 1] = begin + re.sub(rb"(pri|it|2|3|7|0|1)", b"9", rest, count=1)
@@ -189,8 +189,8 @@ WRONG: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_sums_and_classes_are_worked_out_again(tmp_path: Path, what: str) -> None:
     content, words = WRONG[what]
-    said = noticed(tmp_path, content)
-    assert (words in said.message, said.exit_code) == (True, 5), said
+    message = noticed(tmp_path, content)
+    assert (words in message.message, message.exit_code) == (True, 5), message
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_sums_and_classes_are_worked_out_again(tmp_path: Path, what: str) -> Non
     ],
 )
 def test_what_is_no_certificate_is_told_apart(tmp_path: Path, content: bytes) -> None:
-    said = noticed(tmp_path, content)
-    assert said.exit_code == 2
-    assert said.hint
+    message = noticed(tmp_path, content)
+    assert message.exit_code == 2
+    assert message.hint
 
 
 def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:

@@ -42,11 +42,11 @@ def loaded(folder: Path, text: str = CONFIGURATION, *, portals: bool = True, **e
 def complaint(folder: Path, address: str, text: str = CONFIGURATION) -> str:
     with pytest.raises(BadConfiguration) as caught:
         loaded(folder, text, B24MIGRATE_KEY_VAULT=address)
-    said = str(caught.value)
+    message = str(caught.value)
     assert caught.value.exit_code == 2
-    assert "\n" not in said
-    assert not any(hidden in said for hidden in (SECRET, TOKEN, "hidden words"))
-    return said
+    assert "\n" not in message
+    assert not any(hidden in message for hidden in (SECRET, TOKEN, "hidden words"))
+    return message
 
 
 def test_secrets_come_from_the_vault_that_the_environment_names(tmp_path: Path, vault: KeyVault) -> None:
@@ -91,11 +91,11 @@ def test_a_refusal_is_one_sentence_with_key_place_and_fix(
 ) -> None:
     vault.secrets["b24-source"] = answer
     vault.inner_code = inner
-    said = complaint(tmp_path, vault.address)
-    assert said.startswith(
+    message = complaint(tmp_path, vault.address)
+    assert message.startswith(
         f"b24migrate.toml, line 3: source.webhook takes its value from the secret b24-source of the key vault {vault.address}"
     )
-    assert wanted in said
+    assert wanted in message
 
 
 def test_no_identity_is_one_sentence(tmp_path: Path, vault: KeyVault, capfd: pytest.CaptureFixture[str]) -> None:
@@ -124,8 +124,8 @@ def test_a_certificate_that_nobody_vouches_for_is_one_sentence(
     "address", ["http://a.vault.azure.net", "a", "https://", "https://a.vault.azure.net/secrets/x", "https://["]
 )
 def test_an_address_that_is_none_is_named_with_its_place(tmp_path: Path, address: str) -> None:
-    said = complaint(tmp_path, address)
-    assert said == (
+    message = complaint(tmp_path, address)
+    assert message == (
         "environment variable B24MIGRATE_KEY_VAULT: azure.key_vault is not the address of a key vault; "
         "write it like https://NAME.vault.azure.net."
     )

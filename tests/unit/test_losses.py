@@ -24,9 +24,9 @@ def test_one_is_told_as_one_and_many_as_many() -> None:
 def test_they_are_told_in_russian_as_well() -> None:
     groups = next(one for one in catalog().entities if one.name == "groups")
     for count in (1, 2, 1200):
-        said = next(sentences(groups, {f"{name}:groups": float(count) for name in LOSSES}, {"groups": count}))
-        told = re.sub("`[^`]*`", "", render(said, "ru")).replace(NARROW_SPACE, "")
-        assert re.findall(r"[a-z]{3,}", told) == []
-        assert told.count(f"{count} ") == len(LOSSES) + 1
+        sentence = next(sentences(groups, {f"{name}:groups": float(count) for name in LOSSES}, {"groups": count}))
+        russian = re.sub("`[^`]*`", "", render(sentence, "ru")).replace(NARROW_SPACE, "")
+        assert re.findall(r"[a-z]{3,}", russian) == []
+        assert russian.count(f"{count} ") == len(LOSSES) + 1
     one, few, many = (render(next(sentences(groups, {"files_dropped:groups": n}, {})), "ru") for n in (1.0, 2.0, 5.0))
     assert (one, few, many) == ("1 файл не перенесён", "2 файла не перенесены", "5 файлов не перенесено")

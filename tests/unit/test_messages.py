@@ -84,7 +84,10 @@ def test_every_language_has_the_files_and_keys_of_the_first_with_the_same_values
     assert counted(english).keys() == counted(russian).keys()
     assert set(map(frozenset, counted(english).values())) <= {frozenset({"one", "many"})}
     assert set(map(frozenset, counted(russian).values())) <= {frozenset(FORMS)}
-    plain = [{key for key in keys if key.rpartition(".")[0] not in counted(keys)} for keys in (english, russian)]
+    plain = [
+        {key for key in keys if key.rpartition(".")[0] not in forms}
+        for keys, forms in ((english, counted(english)), (russian, counted(russian)))
+    ]
     assert sorted(plain[0]) == sorted(plain[1])
     for key in plain[0]:
         assert placeholders(english[key]) == placeholders(russian[key]), key
@@ -114,9 +117,9 @@ def test_every_reason_of_the_import_module_is_word_for_word_what_the_module_says
     """Otherwise a Russian reader gets the English sentence."""
     module = Path(__file__).parents[2] / "box-module" / "b24migrate.import" / "lib"
     sources = "".join(path.read_text("utf-8") for path in module.rglob("*.php"))
-    said = {key: text for key, text in templates("en", "reason").items() if key.startswith("reason.module_")}
-    assert said
-    assert not [key for key, text in said.items() if f"'{text}'" not in sources]
+    sentences = {key: text for key, text in templates("en", "reason").items() if key.startswith("reason.module_")}
+    assert sentences
+    assert not [key for key, text in sentences.items() if f"'{text}'" not in sources]
 
 
 def test_a_record_without_a_name_goes_by_its_own() -> None:
@@ -136,19 +139,19 @@ def test_a_browser_gets_the_language_it_prefers_among_those_there_are() -> None:
 
 @pytest.mark.usefixtures("greetings")
 def test_a_message_reads_as_english_and_is_rendered_for_its_reader() -> None:
-    said = say("t.hello", name="Анна")
-    assert said == "Hello Анна"
-    assert render(said, "ru") == "Здравствуйте, Анна"
-    assert render(said, "en") == render(said, "xx") == "Hello Анна"
+    message = say("t.hello", name="Анна")
+    assert message == "Hello Анна"
+    assert render(message, "ru") == "Здравствуйте, Анна"
+    assert render(message, "en") == render(message, "xx") == "Hello Анна"
     assert render("Access denied.", "ru") == "Access denied."
 
 
 @pytest.mark.usefixtures("greetings")
 def test_values_may_be_messages_and_lists_of_them() -> None:
     inner = say("t.hello", name="Анна")
-    said = say("t.hello", name=[inner, "Pete"])
-    assert said == "Hello Hello Анна, Pete"
-    assert render(said, "ru") == "Здравствуйте, Здравствуйте, Анна, Pete"
+    message = say("t.hello", name=[inner, "Pete"])
+    assert message == "Hello Hello Анна, Pete"
+    assert render(message, "ru") == "Здравствуйте, Здравствуйте, Анна, Pete"
     several = join([inner, "", "Pete"], "; ")
     assert render(several, "ru") == "Здравствуйте, Анна; Pete"
     assert join(["", inner]) is inner
@@ -169,16 +172,16 @@ def test_values_may_be_messages_and_lists_of_them() -> None:
     ],
 )
 def test_a_number_chooses_the_form_of_its_noun(count: int, english: str, russian: str) -> None:
-    said = say("t.files", count=count)
-    assert said == english
-    assert render(said, "ru") == russian
+    message = say("t.files", count=count)
+    assert message == english
+    assert render(message, "ru") == russian
 
 
 @pytest.mark.usefixtures("greetings")
 def test_a_value_is_not_taken_for_a_template() -> None:
-    said = say("t.hello", name="{0.__class__} {name}")
-    assert said == "Hello {0.__class__} {name}"
-    assert render(said, "ru") == "Здравствуйте, {0.__class__} {name}"
+    message = say("t.hello", name="{0.__class__} {name}")
+    assert message == "Hello {0.__class__} {name}"
+    assert render(message, "ru") == "Здравствуйте, {0.__class__} {name}"
 
 
 @pytest.mark.usefixtures("greetings")
@@ -194,11 +197,11 @@ def test_an_unknown_key_is_a_bug_and_one_from_another_version_stays_english() ->
 @pytest.mark.usefixtures("greetings")
 def test_a_store_keeps_key_and_values_beside_the_text() -> None:
     inner = say("t.files", count=2)
-    for said in (say("t.hello", name=inner), say("t.hello", name=[inner, "Pete"]), join([inner, "x"])):
-        again = unpack(str(said), pack(said))
-        assert again == said
-        assert render(again, "ru") == render(said, "ru") != said
-        assert render(copy.deepcopy(said), "ru") == render(copy.copy(said), "ru") == render(said, "ru")
+    for message in (say("t.hello", name=inner), say("t.hello", name=[inner, "Pete"]), join([inner, "x"])):
+        again = unpack(str(message), pack(message))
+        assert again == message
+        assert render(again, "ru") == render(message, "ru") != message
+        assert render(copy.deepcopy(message), "ru") == render(copy.copy(message), "ru") == render(message, "ru")
     assert pack("Access denied.") is None
 
 
@@ -209,7 +212,7 @@ def test_a_damaged_key_leaves_the_text(damaged: str | None) -> None:
 
 @pytest.mark.usefixtures("greetings")
 def test_a_change_reaches_every_value() -> None:
-    said = say("t.hello", name=[say("t.hello", name="secret"), "secret", 5])
-    told = revise(said, lambda text: text.replace("secret", "***"))
-    assert told == "Hello Hello ***, ***, 5"
-    assert render(told, "ru") == "Здравствуйте, Здравствуйте, ***, ***, 5"
+    message = say("t.hello", name=[say("t.hello", name="secret"), "secret", 5])
+    revised = revise(message, lambda text: text.replace("secret", "***"))
+    assert revised == "Hello Hello ***, ***, 5"
+    assert render(revised, "ru") == "Здравствуйте, Здравствуйте, ***, ***, 5"

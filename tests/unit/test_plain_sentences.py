@@ -30,9 +30,9 @@ def sentences() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-                for said in _said(name, node):
-                    if _is_sentence(said):
-                        yield f"{path.relative_to(ROOT)}:{said.lineno}: {ast.unparse(said)[:80]}"
+                for text in _said(name, node):
+                    if _is_sentence(text):
+                        yield f"{path.relative_to(ROOT)}:{text.lineno}: {ast.unparse(text)[:80]}"
 
 
 def _said(name: str, call: ast.Call) -> Iterator[ast.expr]:

@@ -13,7 +13,7 @@ import pytest
 from b24migrate.bitrix.methods import READS
 from b24migrate.engine import probe
 from b24migrate.entities import catalog, probes
-from b24migrate.entities.feed import streams
+from b24migrate.entities.feed import entries
 from b24migrate.messages import LANGUAGES, words
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json
@@ -36,11 +36,11 @@ def judged(one: Probe, portal: Portal, *, wide: bool = False) -> tuple[dict[str,
     return probe.ask_probes(Scripted(), [one], None, wide=wide), rounds  # type: ignore[arg-type]
 
 
-def answer(said: Json) -> Answer:
-    if isinstance(said, Exception):
-        return Answer(None, said)
-    total = said.pop("total", None) if isinstance(said, dict) else None
-    return Answer(json.dumps(said).encode(), None, total)
+def answer(value: Json) -> Answer:
+    if isinstance(value, Exception):
+        return Answer(None, value)
+    total = value.pop("total", None) if isinstance(value, dict) else None
+    return Answer(json.dumps(value).encode(), None, total)
 
 
 def chats(
@@ -67,8 +67,8 @@ def modest(ids: list[int], asked: Mapping[str, Any]) -> list[int]:
 
 
 def test_a_portal_as_documented_is_seen_as_such() -> None:
-    told, rounds = judged(probes.messages, chats(modest))
-    assert told == {
+    habits, rounds = judged(probes.messages, chats(modest))
+    assert habits == {
         "first_id": "plain",
         "message_order": "newest",
         "message_count": None,  # of three chats only
@@ -88,14 +88,14 @@ def test_the_newest_message_beside_the_oldest_is_seen() -> None:
 
 @pytest.mark.parametrize(("order", "wanted"), [(sorted, "oldest"), (lambda ids: [*ids[1:], *ids[:1]], "mixed")])
 def test_the_order_of_a_page_is_seen(order: Callable[[list[int]], list[int]], wanted: str) -> None:
-    told, _ = judged(probes.messages, chats(lambda ids, asked: order(modest(ids, asked))))
-    assert told["message_order"] == wanted
+    habits, _ = judged(probes.messages, chats(lambda ids, asked: order(modest(ids, asked))))
+    assert habits["message_order"] == wanted
 
 
 def test_one_count_that_is_wrong_makes_counts_drift_and_chats_that_were_not_seen_whole_say_nothing() -> None:
     assert judged(probes.messages, chats(modest, {"chat2": 31}))[0]["message_count"] == "drifting"
-    told, _ = judged(probes.messages, chats(modest, of=51))
-    assert (told["message_count"], told["message_page"]) == (None, 50)
+    habits, _ = judged(probes.messages, chats(modest, of=51))
+    assert (habits["message_count"], habits["message_page"]) == (None, 50)
 
 
 def rows(*owners: int) -> Json:
@@ -118,7 +118,7 @@ def test_lists_of_owners_are_proven_by_the_rows(answers: list[Json], wanted: str
 
 @pytest.mark.parametrize("one", EVERY)
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [
         None, [], {}, 7, "canary", False, [[]], {"items": 5}, {"items": [None, 1, {"id": None}]}, {"messages": "canary"},
         {"items": [{"id": "canary"}], "messages": [{"id": "canary"}], "comments": [{"log_id": "canary"}], "rest": "canary"},
@@ -126,11 +126,11 @@ def test_lists_of_owners_are_proven_by_the_rows(answers: list[Json], wanted: str
         Permanent("no"), Transient("later"),
     ],
 )  # fmt: skip
-def test_strange_answers_are_no_answers(one: Probe, said: Json) -> None:
+def test_strange_answers_are_no_answers(one: Probe, value: Json) -> None:
     for wide in (False, True):
-        told, rounds = judged(one, lambda _: said, wide=wide)
-        assert set(told) == set(one.values)
-        assert "canary" not in json.dumps(told)
+        habits, rounds = judged(one, lambda _: value, wide=wide)
+        assert set(habits) == set(one.values)
+        assert "canary" not in json.dumps(habits)
         assert {command.method for commands in rounds for command in commands} <= READS
 
 
@@ -138,10 +138,12 @@ def test_the_handbook_and_both_languages_name_every_answer() -> None:
     """docs/probe.md defines the format, so its table is checked against the probes."""
     line = re.compile(r"^\| `(\w+)` \| (`.*?`|1 to 1000) \|", re.MULTILINE)
     handbook = (Path(__file__).parents[2] / "docs" / "probe.md").read_text("utf-8").partition("## The answers")[2]
-    told = {key: set(re.findall(r"`(\w+)`", values)) or {"number"} for key, values in line.findall(handbook)}
+    documented = {key: set(re.findall(r"`(\w+)`", values)) or {"number"} for key, values in line.findall(handbook)}
     known: dict[str, tuple[str, ...] | range] = {"billing": ("inner", "batch")}
     known |= {key: values for one in EVERY for key, values in one.values.items() if one is not probe.PORTAL}
-    assert told == {key: set(values) if isinstance(values, tuple) else {"number"} for key, values in known.items()}
+    assert documented == {
+        key: set(values) if isinstance(values, tuple) else {"number"} for key, values in known.items()
+    }
     for language in LANGUAGES:
         assert not [key for key in known if f"probe.key.{key}" not in words(language)]
 
@@ -151,4 +153,4 @@ def test_the_feed_takes_the_kind_of_cursor_that_the_probes_saw_without_a_request
     class Silent:
         habits: Mapping[str, str] = {"feed_cursor": kind}
 
-    assert streams.cursor_kind(Silent()) == kind  # type: ignore[arg-type]
+    assert entries.cursor_kind(Silent()) == kind  # type: ignore[arg-type]

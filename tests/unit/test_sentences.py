@@ -55,8 +55,8 @@ def seen(verdict: Verdict, *, progress: dict[str, Any] | None = None, **now: Any
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_has_a_sentence_and_no_place_is_left_open(language: str, verdict: Verdict) -> None:
     spoken = words(language)
-    for told in (seen(verdict), seen(verdict, waits_for=("source",), next_at="", stops_at="", busy=())):
-        for text in (sentence(spoken, told), progress_sentence(spoken, told)):
+    for view in (seen(verdict), seen(verdict, waits_for=("source",), next_at="", stops_at="", busy=())):
+        for text in (sentence(spoken, view), progress_sentence(spoken, view)):
             assert text.endswith(".")
             assert "{" not in text
 
@@ -85,9 +85,9 @@ def test_a_standstill_says_how_long_it_has_lasted() -> None:
 
 
 def test_what_stopped_it_is_said_and_what_to_do() -> None:
-    told = seen(Verdict.STOPPED, message="The disk is full.")
-    assert "The disk is full." in sentence(words("ru"), told)
-    assert "Run the same command" in advice(words("en"), told)
+    view = seen(Verdict.STOPPED, message="The disk is full.")
+    assert "The disk is full." in sentence(words("ru"), view)
+    assert "Run the same command" in advice(words("en"), view)
     assert advice(words("en"), seen(Verdict.RUNNING)) == ""
 
 
@@ -96,8 +96,8 @@ def test_findings_are_counted() -> None:
 
 
 def test_many_names_are_cut_short() -> None:
-    told = seen(Verdict.LIMITED, waits_for=("a.get", "b.get", "c.get", "d.get", "e.get"))
-    assert "a.get, b.get, c.get and 2 more" in sentence(words("en"), told)
+    view = seen(Verdict.LIMITED, waits_for=("a.get", "b.get", "c.get", "d.get", "e.get"))
+    assert "a.get, b.get, c.get and 2 more" in sentence(words("en"), view)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ def loaded(folder: Path, text: str = GOOD, **environ: str) -> Settings:
 def complaint(folder: Path, text: str, **environ: str) -> str:
     with pytest.raises(BadConfiguration) as caught:
         loaded(folder, text, **environ)
-    said = str(caught.value)
+    message = str(caught.value)
     assert caught.value.exit_code == 2
-    assert SECRET not in said
-    assert not any(word in said.lower() for word in ("pydantic", "validation", "input should", "traceback", "type="))
-    return said
+    assert SECRET not in message
+    assert not any(word in message.lower() for word in ("pydantic", "validation", "input should", "traceback", "type="))
+    return message
 
 
 def test_the_documented_defaults_hold(tmp_path: Path) -> None:
@@ -183,10 +183,10 @@ def test_a_file_saved_by_notepad_is_read(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_sentence_with_key_place_and_fix(tmp_path: Path, text: str, wanted: list[str]) -> None:
-    said = complaint(tmp_path, text)
+    message = complaint(tmp_path, text)
     for word in wanted:
-        assert word in said
-    assert "\n" not in said
+        assert word in message
+    assert "\n" not in message
 
 
 def test_mistakes_in_the_environment_name_the_variable(tmp_path: Path) -> None:
@@ -256,10 +256,10 @@ def with_application(folder: Path, text: str = REST, **environ: str) -> Settings
 
 def test_an_application_of_the_box_takes_its_secrets_from_variables_and_files(tmp_path: Path) -> None:
     environ = {"B24MIGRATE_TARGET__APPLICATION__ACCESS_TOKEN": "accessTOKEN5555"}
-    said = with_application(tmp_path, **environ).target.application
-    assert said is not None
-    assert said.secrets == ("appSECRET0123456789", "refreshTOKEN0987654321", "accessTOKEN5555")
-    assert said.token_url == "https://oauth.bitrix.info/oauth/token/"
+    application = with_application(tmp_path, **environ).target.application
+    assert application is not None
+    assert application.secrets == ("appSECRET0123456789", "refreshTOKEN0987654321", "accessTOKEN5555")
+    assert application.token_url == "https://oauth.bitrix.info/oauth/token/"
 
 
 def test_no_secret_of_an_application_is_ever_printed(tmp_path: Path) -> None:
@@ -267,8 +267,8 @@ def test_no_secret_of_an_application_is_ever_printed(tmp_path: Path) -> None:
     assert settings.target.application is not None
     shown = f"{settings!r} {settings} {settings.model_dump()}"
     assert not [one for one in settings.target.application.secrets if one in shown]
-    said = settings.redactor.redact("refused appSECRET0123456789 and refreshTOKEN0987654321")
-    assert not [one for one in settings.target.application.secrets if one in said]
+    message = settings.redactor.redact("refused appSECRET0123456789 and refreshTOKEN0987654321")
+    assert not [one for one in settings.target.application.secrets if one in message]
 
 
 def test_without_an_application_nothing_changes(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_without_an_application_nothing_changes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('kind = "rest"\n', "", 'target.application is only for kind = "rest"; omit it'),
         (
@@ -302,11 +302,11 @@ def test_without_an_application_nothing_changes(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_every_mistake_about_an_application_is_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_every_mistake_about_an_application_is_one_sentence(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in REST
     (tmp_path / "refresh.txt").write_text("refreshTOKEN0987654321\n")
     words = complaint(tmp_path, REST.replace(old, new), APP_SECRET="appSECRET0123456789")
-    assert said in words
+    assert message in words
     assert not [one for one in ("appSECRET0123456789", "refreshTOKEN", "two words", "a b") if one in words]
 
 
@@ -349,9 +349,9 @@ SCREAMING = "k3y9w0rd7f3a91cc"
     ],
 )
 def test_a_mistake_never_repeats_a_value(tmp_path: Path, old: str, new: str, secret: str) -> None:
-    said = complaint(tmp_path, GOOD.replace(old, new.format(secret)))
-    assert SCREAMING not in said
-    assert "/rest/1/" not in said
+    message = complaint(tmp_path, GOOD.replace(old, new.format(secret)))
+    assert SCREAMING not in message
+    assert "/rest/1/" not in message
 
 
 def test_hosts_are_taken_as_names_or_addresses(tmp_path: Path) -> None:

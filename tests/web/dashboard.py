@@ -97,10 +97,10 @@ class Desk:
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-            said = {"Host": f"{self.host}:{self.port}", **known, **(headers or {})}
-            if body is not None and "Content-Length" not in said:
-                said["Content-Length"] = str(len(body))
-            for name, value in said.items():
+            sent_headers = {"Host": f"{self.host}:{self.port}", **known, **(headers or {})}
+            if body is not None and "Content-Length" not in sent_headers:
+                sent_headers["Content-Length"] = str(len(body))
+            for name, value in sent_headers.items():
                 connection.putheader(name, value)
             connection.endheaders(body)
             answer = connection.getresponse()

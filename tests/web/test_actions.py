@@ -46,15 +46,15 @@ def until(desk: Desk, holds: Callable[[Any], bool]) -> Any:
     """Looks again and again, as the page does."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        seen = desk.look("overview")
-        if holds(seen):
-            return seen
+        view = desk.look("overview")
+        if holds(view):
+            return view
         time.sleep(0.1)
-    raise AssertionError(f"it never came: {seen['now']}, {seen['last_action']}")
+    raise AssertionError(f"it never came: {view['now']}, {view['last_action']}")
 
 
-def ended(seen: Any) -> bool:
-    return seen["last_action"] is not None and seen["last_action"]["exit_code"] is not None
+def ended(view: Any) -> bool:
+    return view["last_action"] is not None and view["last_action"]["exit_code"] is not None
 
 
 class Hold(RunningClock):
@@ -89,7 +89,7 @@ def company(tmp_path: Path, pair: tuple[Running, Running, Hold]) -> Iterator[tup
             yield desk, hold
         finally:
             hold.let_go()
-        until(desk, lambda seen: seen["last_action"] is None or ended(seen))
+        until(desk, lambda view: view["last_action"] is None or ended(view))
 
 
 def test_a_run_is_started_once_paused_and_gone_on_with(company: tuple[Desk, Hold]) -> None:
@@ -104,7 +104,7 @@ def test_a_run_is_started_once_paused_and_gone_on_with(company: tuple[Desk, Hold
         assert all(reply.json["message"] for reply in found)
         child = the_child(desk.folder)
         assert os.getsid(child) == child  # a Ctrl-C in our terminal is not for it
-        under_way = until(other, lambda seen: "pause" in seen["can"])
+        under_way = until(other, lambda view: "pause" in view["can"])
         assert under_way["last_action"]["what"] == "run"
         assert "start" not in under_way["can"]
         assert other.post("pause").status == 202
@@ -116,13 +116,13 @@ def test_a_run_is_started_once_paused_and_gone_on_with(company: tuple[Desk, Hold
     assert "resume" in paused["can"]
     assert desk.post("run").code == "RUN_UNDER_WAY"
     assert desk.post("resume").status == 202
-    seen = until(desk, ended)
-    assert seen["last_action"]["what"] == "resume"
-    assert seen["last_action"]["exit_code"] == 0
-    assert seen["now"]["verdict"] == "done"
-    assert seen["run"]["entities"] == ["users"]
-    assert seen["run"]["phases"] == ["get", "set"]
-    assert seen["run"]["test_limit"] == 3
+    view = until(desk, ended)
+    assert view["last_action"]["what"] == "resume"
+    assert view["last_action"]["exit_code"] == 0
+    assert view["now"]["verdict"] == "done"
+    assert view["run"]["entities"] == ["users"]
+    assert view["run"]["phases"] == ["get", "set"]
+    assert view["run"]["test_limit"] == 3
     for_nobody_else(desk.folder)
 
 
@@ -147,9 +147,9 @@ def test_an_analysis_is_made_from_the_page_also_after_one_that_was_killed(compan
     assert desk.look("analysis")["running"] is True
     hold.let_go()
     assert until(desk, ended)["last_action"]["exit_code"] == 0
-    said = desk.look("analysis")
-    assert said["running"] is False
-    assert said["survey"]["forecast"]["total_s"] > 0
+    answer = desk.look("analysis")
+    assert answer["running"] is False
+    assert answer["survey"]["forecast"]["total_s"] > 0
     assert desk.look("overview")["forecast_s"] > 0
 
 
@@ -209,10 +209,10 @@ def started(folder: Path) -> list[int]:
     for one in Path("/proc").iterdir():
         if one.name.isdecimal():
             try:
-                said = (one / "cmdline").read_bytes().decode()
+                command = (one / "cmdline").read_bytes().decode()
             except OSError:
                 continue
-            if "b24migrate.cli.web_action" in said and str(folder) in said:
+            if "b24migrate.cli.web_action" in command and str(folder) in command:
                 found.append(int(one.name))
     return found
 
@@ -362,24 +362,24 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(desk: Desk, m
     monkeypatch.setattr("typer.launch", launched.append)
     link = serving.link_to(desk.url, desk.context.sessions)
     with serving.opened(link, desk.context):
-        (said,) = launched
-        file = Path(said)
-        assert TOKEN not in said
+        (command,) = launched
+        file = Path(command)
+        assert TOKEN not in command
         assert f"{desk.url}/login#{TOKEN}" in file.read_text()
         assert file.stat().st_mode & 0o777 == 0o600
     assert not file.exists()
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "message"),
     [("plainly-written-token-000", "not the token itself"), ("env:NO_SUCH_ONE", "NO_SUCH_ONE"), ("file:gone", "gone")],
 )
 def test_a_token_that_cannot_be_had_is_a_sentence(
-    quiet: Desk, token: str, said: str, capsys: pytest.CaptureFixture[str]
+    quiet: Desk, token: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = str(quiet.folder / "b24migrate.toml")
     assert cli.execute(["--config", config, "serve", "--port", "0", "--token", token]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_demo_can_be_watched(tmp_path: Path) -> None:

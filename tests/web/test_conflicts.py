@@ -56,13 +56,13 @@ def decide(desk: Desk, decision: str, *ids: str) -> Any:
 
 
 def test_conflicts_come_a_page_at_a_time_with_their_names_and_what_may_be_decided(divided: Desk) -> None:
-    said = divided.look("conflicts", stream="groups", limit=4)
-    assert (said["total"], said["undecided"], said["policy"]) == (6, 4, "source")
-    assert [one["title"] for one in said["conflicts"]] == [f"Group {n}" for n in range(1, 5)]
-    assert said["conflicts"][0]["fields"] == [
+    answer = divided.look("conflicts", stream="groups", limit=4)
+    assert (answer["total"], answer["undecided"], answer["policy"]) == (6, 4, "source")
+    assert [one["title"] for one in answer["conflicts"]] == [f"Group {n}" for n in range(1, 5)]
+    assert answer["conflicts"][0]["fields"] == [
         {"field": "NAME", "sent": "Sent", "target": "Ours", "source": "Cloud", "decision": "", "at": AT}
     ]
-    rest = divided.look("conflicts", stream="groups", limit=4, after=said["next"])
+    rest = divided.look("conflicts", stream="groups", limit=4, after=answer["next"])
     assert [(one["decision"], one["decidable"]) for one in rest["conflicts"]] == [("target", True), ("source", False)]
     assert rest["next"] is None
     overview = divided.look("overview")

@@ -26,12 +26,12 @@ def state_of(desk: Desk) -> dict[str, Any]:
 
 
 def test_before_a_full_pass_nothing_else_can_be_begun(desk: Desk) -> None:
-    said = desk.look("cutover", lang="ru")
-    assert (said["step"], said["next"]) == ("", "full_pass")
+    answer = desk.look("cutover", lang="ru")
+    assert (answer["step"], answer["next"]) == ("", "full_pass")
     assert set(state_of(desk).values()) == {"open"}
-    assert [one["can_start"] for one in said["steps"]] == [True, False, False, False, False]
-    assert re.search("[а-я]", said["steps"][1]["why_not"])
-    assert len(said["machines"]) == 9
+    assert [one["can_start"] for one in answer["steps"]] == [True, False, False, False, False]
+    assert re.search("[а-я]", answer["steps"][1]["why_not"])
+    assert len(answer["machines"]) == 9
     assert "cutover" in desk.look("overview")["can"]
     for step in ("rehearsal", "freeze", "finish", "live"):
         refused = desk.post("cutover", {"step": step, "confirmed": True})

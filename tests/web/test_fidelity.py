@@ -22,11 +22,11 @@ def lossy(tmp_path: Path) -> Iterator[tuple[Desk, Any]]:
 
 def test_the_page_shows_the_list_in_the_language_of_who_asks(lossy: tuple[Desk, Any]) -> None:
     desk, _ = lossy
-    said = desk.look("fidelity")
-    (line,) = said["list"]["lines"]
+    answer = desk.look("fidelity")
+    (line,) = answer["list"]["lines"]
     assert (line["stream"], line["field"], line["keeping"]) == ("users", "WORK_PHONE", "lost")
-    assert said["list"]["now"]
-    assert said["list"]["needs_acceptance"]
+    assert answer["list"]["now"]
+    assert answer["list"]["needs_acceptance"]
     page = desk.get("/fidelity", lang="ru").text
     assert "Ограничения переноса" in page
 
@@ -34,16 +34,16 @@ def test_the_page_shows_the_list_in_the_language_of_who_asks(lossy: tuple[Desk, 
 def test_a_start_without_acceptance_ends_at_the_gate_and_with_it_at_its_end(lossy: tuple[Desk, Any]) -> None:
     desk, target = lossy
     assert desk.post("run", {"entities": ["users"]}).status == 202
-    seen = until(desk, ended)
-    assert seen["last_action"]["exit_code"] == 3
-    assert seen["last_action"]["code"] == "fidelity.accepted"
+    view = until(desk, ended)
+    assert view["last_action"]["exit_code"] == 3
+    assert view["last_action"]["code"] == "fidelity.accepted"
     assert not target.portal.imports.dump("users")
     shown = desk.look("fidelity")["list"]["hash"]
     assert desk.post("run", {"entities": ["users"], "accept_fidelity": shown}).status == 202
     until(desk, lambda found: ended(found) and found["last_action"]["exit_code"] == 0)
-    said = desk.look("fidelity")
-    assert said["list"]["accepted"]["by"] == "the dashboard"
-    assert said["foreseen"] == len(desk.look("findings", fate="foreseen", limit=500)["findings"]) > 0
+    answer = desk.look("fidelity")
+    assert answer["list"]["accepted"]["by"] == "the dashboard"
+    assert answer["foreseen"] == len(desk.look("findings", fate="foreseen", limit=500)["findings"]) > 0
     assert desk.look("findings")["total"] == 0
 
 
@@ -68,7 +68,7 @@ def test_without_the_target_what_it_last_said_is_shown(lossy: tuple[Desk, Any], 
     text = config.read_text("utf-8")
     silent = f'http://127.0.0.1:9/rest/1/nobodyisthere/"\nportal_url = "{target.url}'
     config.write_text(text.replace(target.webhook(), silent), "utf-8")
-    said = desk.look("fidelity")
-    assert not said["list"]["now"]
-    assert said["list"]["lines"] == counted
+    answer = desk.look("fidelity")
+    assert not answer["list"]["now"]
+    assert answer["list"]["lines"] == counted
     assert counted[0]["basis"] == "counted"

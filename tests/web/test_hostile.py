@@ -119,11 +119,11 @@ def test_the_names_are_there_as_they_are(hostile: Desk) -> None:
 def test_findings_with_strange_ids_are_leafed_through(hostile: Desk) -> None:
     found, after = [], ""
     while True:
-        said = hostile.look("findings", stream="users", limit=3, after=after)
-        found += said["findings"]
-        if said["next"] is None:
+        answer = hostile.look("findings", stream="users", limit=3, after=after)
+        found += answer["findings"]
+        if answer["next"] is None:
             break
-        after = said["next"]
+        after = answer["next"]
     fields = [one["field"] for one in found if one["note"] or not one["field"]]
     assert len(fields) >= len(NAMES)
 

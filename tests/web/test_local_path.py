@@ -40,5 +40,5 @@ def test_a_login_leads_to_no_other_host(tmp_path: Path) -> None:
     node = shutil.which("node")
     assert node is not None, "Node.js is missing: make azurite"
     command = [node, "--input-type=module", "-e", ASK % (json.dumps([*OWN, *OTHERS]), ORIGIN)]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert json.loads(told) == [*OWN, *["/"] * len(OTHERS)]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert json.loads(output) == [*OWN, *["/"] * len(OTHERS)]

@@ -59,10 +59,10 @@ def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) 
     with proxied(tmp_path) as desk:
         desk.context.sessions.patience = GuessLimit(lambda: 0.0)
         for n in range(5):
-            seen = {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}, 203.0.113.9"}
-            assert desk.get("/api/v1/session", seen).status == 401
-        seen = {**bearer(TOKEN), "X-Forwarded-For": "198.51.100.77, 203.0.113.9"}
-        assert desk.get("/api/v1/session", seen).status == 429
+            forged = {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}, 203.0.113.9"}
+            assert desk.get("/api/v1/session", forged).status == 401
+        forged = {**bearer(TOKEN), "X-Forwarded-For": "198.51.100.77, 203.0.113.9"}
+        assert desk.get("/api/v1/session", forged).status == 429
         assert desk.get("/api/v1/session", {**bearer(TOKEN), "X-Forwarded-For": "203.0.113.10"}).status == 200
 
 

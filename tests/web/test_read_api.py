@@ -19,25 +19,25 @@ from b24migrate.web.overview_cache import OverviewCache
 
 
 def test_an_empty_store_says_how_to_begin(desk: Desk) -> None:
-    seen = desk.look("overview")
-    assert seen["now"]["verdict"] == "no_run"
-    assert seen["run"] is None
-    assert set(seen["can"]) == {"start", "analyze", "cutover"}
-    assert seen["last_action"] is None
-    assert seen["sentence"]
-    assert seen["progress_sentence"]
+    view = desk.look("overview")
+    assert view["now"]["verdict"] == "no_run"
+    assert view["run"] is None
+    assert set(view["can"]) == {"start", "analyze", "cutover"}
+    assert view["last_action"] is None
+    assert view["sentence"]
+    assert view["progress_sentence"]
 
 
 def test_the_overview_has_every_entity_with_its_numbers(moved: Desk) -> None:
-    seen = moved.look("overview")
-    assert [one["name"] for one in seen["entities"]] == [one.name for one in catalog().entities]
-    users = next(one for one in seen["entities"] if one["name"] == "users")
+    view = moved.look("overview")
+    assert [one["name"] for one in view["entities"]] == [one.name for one in catalog().entities]
+    users = next(one for one in view["entities"] if one["name"] == "users")
     people = next(one for one in users["streams"] if one["name"] == "users")
     assert people["source"] == people["read"] == 12
     assert people["imported"] + people["failed"] == people["staged"] == 12
-    assert seen["now"]["verdict"] in ("done", "findings")
-    assert "start" in seen["can"]
-    assert "pause" not in seen["can"]
+    assert view["now"]["verdict"] in ("done", "findings")
+    assert "start" in view["can"]
+    assert "pause" not in view["can"]
 
 
 def test_both_languages_are_spoken(moved: Desk) -> None:
@@ -66,11 +66,11 @@ def test_the_ends_of_time_are_times(moved: Desk, since: str) -> None:
 
 
 def test_errors_come_with_their_fix_and_the_records_that_failed(moved: Desk) -> None:
-    said = moved.look("errors")
+    answer = moved.look("errors")
     overview = moved.look("overview")
-    failed = sum(place["count"] for group in said["groups"] for place in group["places"] if place["stream"])
+    failed = sum(place["count"] for group in answer["groups"] for place in group["places"] if place["stream"])
     assert failed == overview["failed"] + overview["retrying"]
-    for group in said["groups"]:
+    for group in answer["groups"]:
         assert group["count"] == sum(place["count"] for place in group["places"])
         assert group["title"]
         assert group["cause"]
@@ -80,14 +80,14 @@ def test_errors_come_with_their_fix_and_the_records_that_failed(moved: Desk) -> 
 
 
 def test_the_records_that_others_wait_for_come_with_their_number(moved: Desk) -> None:
-    said = moved.look("errors", chains="true")
-    waiting = next(group for group in said["groups"] if group["code"] == "REFERENCE_MISSING")
+    answer = moved.look("errors", chains="true")
+    waiting = next(group for group in answer["groups"] if group["code"] == "REFERENCE_MISSING")
     first = waiting["first"]
     assert sum(one["records"] for one in first) <= waiting["count"]
     assert all(one["message"] for one in first)
     assert [one["records"] for one in first] == sorted((one["records"] for one in first), reverse=True)
     assert first
-    assert all(not group["first"] for group in said["groups"] if group is not waiting)
+    assert all(not group["first"] for group in answer["groups"] if group is not waiting)
 
 
 def test_a_code_is_explained_however_it_is_written_and_a_made_up_one_is_not_found(desk: Desk) -> None:
@@ -121,11 +121,11 @@ def leafed(desk: Desk, **query: object) -> list[str]:
     found: list[str] = []
     after = ""
     for _ in range(200):
-        said = desk.look("findings", after=after, **query)
-        found += [one["source_id"] for one in said["findings"]]
-        if said["next"] is None:
+        answer = desk.look("findings", after=after, **query)
+        found += [one["source_id"] for one in answer["findings"]]
+        if answer["next"] is None:
             return found
-        after = said["next"]
+        after = answer["next"]
     raise AssertionError("it does not come to an end")
 
 
@@ -163,31 +163,31 @@ def test_ids_with_slashes_and_colons_are_ids(moved: Desk) -> None:
 
 
 def test_the_certificate_says_why_there_is_none(desk: Desk) -> None:
-    said = desk.look("certificate")
-    assert said["ready"] is False
-    assert said["refused"]["code"] == "CERTIFICATE_INCOMPLETE"
+    answer = desk.look("certificate")
+    assert answer["ready"] is False
+    assert answer["refused"]["code"] == "CERTIFICATE_INCOMPLETE"
 
 
 def test_a_certificate_can_be_made_of_a_company_that_was_moved(moved: Desk) -> None:
-    said = moved.look("certificate")
-    assert said["refused"] is None
-    assert said["ready"] is True
+    answer = moved.look("certificate")
+    assert answer["refused"] is None
+    assert answer["ready"] is True
 
 
 def test_the_session_says_where_we_are(moved: Desk) -> None:
-    said = moved.look("session")
-    assert said["store"].endswith("b24migrate.db")
-    assert said["config"] == str(moved.folder / "b24migrate.toml")
-    assert said["source"].startswith("http://127.0.0.1:")
-    assert said["languages"] == ["en", "ru"]
-    assert said["cannot_start"] is None
+    answer = moved.look("session")
+    assert answer["store"].endswith("b24migrate.db")
+    assert answer["config"] == str(moved.folder / "b24migrate.toml")
+    assert answer["source"].startswith("http://127.0.0.1:")
+    assert answer["languages"] == ["en", "ru"]
+    assert answer["cannot_start"] is None
 
 
 def test_without_the_portals_secrets_what_is_stored_is_shown_and_nothing_can_be_started(tmp_path: Path) -> None:
     config = configured(tmp_path, "env:NO_SUCH_VARIABLE_HERE", NOBODY[1])
     with dashboard(config) as desk:
-        seen = desk.look("overview")
-        assert seen["can"] == []
+        view = desk.look("overview")
+        assert view["can"] == []
         session = desk.look("session")
         assert "NO_SUCH_VARIABLE_HERE" in session["cannot_start"]["message"]
         assert session["source"] == ""
@@ -271,9 +271,9 @@ def test_the_openapi_document_names_every_route_and_no_page(desk: Desk) -> None:
     assert "/api/v1/overview" in document["paths"]
     assert all(path.startswith("/api/v1/") for path in document["paths"])
     for path, methods in document["paths"].items():
-        for method, said in methods.items():
-            assert said["summary"], path
-            for status, answer in said["responses"].items():
+        for method, operation in methods.items():
+            assert operation["summary"], path
+            for status, answer in operation["responses"].items():
                 kind = (
                     "text/csv" if path.endswith("/csv") and status == "200" and method == "get" else "application/json"
                 )

@@ -76,12 +76,12 @@ def test_nothing_breaks_the_api_and_every_answer_is_in_its_document(locked: Desk
 def test_the_handbook_lists_every_endpoint(quiet: Desk) -> None:
     rows = ["| | | |", "|---|---|---|"]
     for path, methods in quiet.look("openapi.json")["paths"].items():
-        for method, said in methods.items():
-            query = [one["name"] for one in said["parameters"] if one["in"] == "query" and one["name"] != "lang"]
+        for method, operation in methods.items():
+            query = [one["name"] for one in operation["parameters"] if one["in"] == "query" and one["name"] != "lang"]
             asked = f"`{path.removeprefix('/api/v1')}`" + (
                 f" ? {', '.join(f'`{name}`' for name in query)}" if query else ""
             )
-            rows.append(f"| {method.upper()} | {asked} | {said['summary']} |")
+            rows.append(f"| {method.upper()} | {asked} | {operation['summary']} |")
     wanted = "\n".join(rows)
     assert wanted in HANDBOOK.read_text("utf-8"), f"docs/api.md wants:\n{wanted}"
 
@@ -114,6 +114,6 @@ def test_what_is_told_of_a_company_that_was_moved_is_in_the_document_too(moved: 
         for language in ("en", "ru"):
             reply = moved.send("GET", f"/api/v1/{path}", {"Accept-Language": language})
             assert reply.status == 200, path
-            said = document["paths"][f"/api/v1/{operation}"]["get"]["responses"]["200"]
-            schema = {**said["content"]["application/json"]["schema"], "components": document["components"]}
+            response = document["paths"][f"/api/v1/{operation}"]["get"]["responses"]["200"]
+            schema = {**response["content"]["application/json"]["schema"], "components": document["components"]}
             jsonschema_rs.validate(schema, reply.json)

@@ -129,11 +129,11 @@ def test_no_answer_shows_a_secret_even_if_the_store_does(desk: Desk) -> None:
             "Actual": NOBODY[1],
         }
         app.context.store.write(FINDINGS, [RegisterRow("users:1:differs:X:0", values)])
-    said: list[Reply] = [desk.get(path, {"Accept": "text/html"}) for path in EVERYWHERE]
-    said += [desk.get(f"/api/v1/{name}") for name in ("findings", "session", "errors", "analysis", "certificate")]
+    replies: list[Reply] = [desk.get(path, {"Accept": "text/html"}) for path in EVERYWHERE]
+    replies += [desk.get(f"/api/v1/{name}") for name in ("findings", "session", "errors", "analysis", "certificate")]
     found = desk.look("findings")["findings"][0]
     assert found["expected"].startswith("see https://cloud.example/rest/1/")
-    for reply in said:
+    for reply in replies:
         assert b"s3cretofthe" not in reply.body
 
 

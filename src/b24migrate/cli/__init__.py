@@ -6,12 +6,17 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from b24migrate.cli import exit_codes, signals
 from b24migrate.cli.session import Session
 from b24migrate.messages import terminal
 from b24migrate.model.errors import MigrationError
 from b24migrate.private_files import OTHERS
+
+if TYPE_CHECKING:
+    from typer._click.core import Command
 
 # Imports create no cycles, but the default threshold collects a dozen times while a command starts.
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
@@ -54,19 +59,27 @@ def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
         terminal.forget()
 
 
+@cache
+def _command() -> Command:
+    """All commands. It takes thirty milliseconds, which a process that runs several commands spends once."""
+    from typer.main import get_command
+
+    from b24migrate.cli.commands import app
+
+    return get_command(app)
+
+
 def _parse(arguments: list[str], session: Session) -> object:
     """Parses and calls; the exit code. The imports take a while, and may be interrupted like the command itself."""
     from typer import Abort
     from typer._click.exceptions import ClickException
-    from typer.main import get_command
 
     from b24migrate.cli import completion, usage
-    from b24migrate.cli.commands import app
     from b24migrate.cli.help import describe, suggest_language
 
     completion.prepare()
     suggest_language(arguments)
-    command = get_command(app)
+    command = _command()
     describe(command)
     try:
         return command.main(arguments, prog_name="b24migrate", obj=session, standalone_mode=False)

@@ -49,8 +49,8 @@ def show(context: typer.Context, as_json: Annotated[bool, typer.Option("--json")
 
     session: Session = context.obj
     with open_to_read(session) as app:
-        seen = cutovers.view(app.context, app.chosen())
-    _print(session, seen, as_json=as_json)
+        view = cutovers.view(app.context, app.chosen())
+    _print(session, view, as_json=as_json)
 
 
 @cutover.command("rehearse")
@@ -146,8 +146,8 @@ def live(context: typer.Context, yes: Yes = False, as_json: AsJson = False, by: 
             if not yes:
                 _confirm(app, "live", silent=as_json)
             made.go_live()
-        seen = cutovers.view(app.context, app.chosen())
-    _print(session, seen, as_json=as_json)
+        view = cutovers.view(app.context, app.chosen())
+    _print(session, view, as_json=as_json)
 
 
 # ---------------------------------------------------------------- what the steps share
@@ -173,8 +173,8 @@ def _do(
         from b24migrate.cli.run_plan import Told
         from b24migrate.insight import cutover as cutovers
 
-        seen = cutovers.view(app.context, app.chosen())
-        return Told({"cutover": seen.to_json()}, lambda: _print(session, seen, as_json=False))
+        view = cutovers.view(app.context, app.chosen())
+        return Told({"cutover": view.to_json()}, lambda: _print(session, view, as_json=False))
 
     code = conduct(
         session,
@@ -229,8 +229,8 @@ def _take_back(session: Session, step: str, *, as_json: bool) -> None:
 
     with open_to_read(session) as app:
         take_back(app.context, step)
-        seen = cutovers.view(app.context, app.chosen())
-    _print(session, seen, as_json=as_json)
+        view = cutovers.view(app.context, app.chosen())
+    _print(session, view, as_json=as_json)
 
 
 def _confirm(app: App, step: str, *, silent: bool) -> None:
@@ -241,57 +241,57 @@ def _confirm(app: App, step: str, *, silent: bool) -> None:
     if silent or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise not_confirmed()
     out = console()
-    seen = cutovers.view(app.context, app.chosen())
+    view = cutovers.view(app.context, app.chosen())
     if step == "freeze":
         wrapped(out, phrase("cutover.cli.machines"), style="bold")
-        for one in seen.machines:
+        for one in view.machines:
             wrapped(out, spoken(one), first="□ ", indent="  ")
-    elif finish_message := next(one.message for one in seen.steps if one.name == "finish"):
+    elif finish_message := next(one.message for one in view.steps if one.name == "finish"):
         wrapped(out, harmless(finish_message), first="! ", style="yellow")
     typer.echo(phrase(f"cutover.cli.{step}_question"), nl=False)
     try:
-        said = input().strip().lower()
+        answer = input().strip().lower()
     except EOFError:
-        said = ""
-    if said not in YES:
+        answer = ""
+    if answer not in YES:
         raise not_confirmed()
 
 
 # ---------------------------------------------------------------- the checklist on a terminal
 
 
-def _print(session: Session, seen: CutoverView, *, as_json: bool) -> None:
+def _print(session: Session, view: CutoverView, *, as_json: bool) -> None:
     if as_json:
-        text = json.dumps({"cutover": seen.to_json()}, ensure_ascii=False)
+        text = json.dumps({"cutover": view.to_json()}, ensure_ascii=False)
         typer.echo(harmless_json(session.redact(text)))
         return
     out, words = console(), terminal.words()
-    width = max(len(phrase(f"cutover.step.{one.name}")) for one in seen.steps)
+    width = max(len(phrase(f"cutover.step.{one.name}")) for one in view.steps)
     wrapped(out, phrase("cutover.cli.title"), style="bold")
-    for one in seen.steps:
-        _print_step(out, one, clock_time(words, one.ended or one.began, seen.at), width, session.redact)
-    if seen.forecast and seen.took_s is None:
-        _print_forecast(out, words, seen.forecast, seen.tomorrow_s)
-    elif seen.took_s is not None:
-        wrapped(out, phrase("cutover.cli.took", time=duration(words, seen.took_s)))
-    if seen.writers:
-        wrapped(out, phrase("cutover.cli.writers", since=seen.since), style="yellow")
-        print_writers(seen.writers, out, session.redact)
-    if seen.late_writers:
-        wrapped(out, phrase("cutover.cli.late_writers", since=seen.since), style="yellow")
-        print_writers(seen.late_writers, out, session.redact)
-    for delta in seen.deltas[:DELTAS_SHOWN]:
+    for one in view.steps:
+        _print_step(out, one, clock_time(words, one.ended or one.began, view.at), width, session.redact)
+    if view.forecast and view.took_s is None:
+        _print_forecast(out, words, view.forecast, view.tomorrow_s)
+    elif view.took_s is not None:
+        wrapped(out, phrase("cutover.cli.took", time=duration(words, view.took_s)))
+    if view.writers:
+        wrapped(out, phrase("cutover.cli.writers", since=view.since), style="yellow")
+        print_writers(view.writers, out, session.redact)
+    if view.late_writers:
+        wrapped(out, phrase("cutover.cli.late_writers", since=view.since), style="yellow")
+        print_writers(view.late_writers, out, session.redact)
+    for delta in view.deltas[:DELTAS_SHOWN]:
         key = "reported" if delta.report_only else "delta"
-        at = clock_time(words, delta.started, seen.at)
+        at = clock_time(words, delta.started, view.at)
         wrapped(out, phrase(f"cutover.cli.{key}", at=at, changed=delta.changed, deleted=delta.deleted))
-    if seen.quiet:
-        wrapped(out, phrase("cutover.cli.quiet", as_of=seen.quiet.as_of[:19], run=seen.quiet.run), style="green")
-    if seen.certificate:
-        wrapped(out, phrase("cutover.cli.certificate", file=seen.certificate.file, root=seen.certificate.root))
-    if seen.watched_until:
-        wrapped(out, phrase("cutover.cli.watched", until=seen.watched_until[:10]))
-    if seen.command:
-        wrapped(out, phrase("cutover.cli.next", command=seen.command))
+    if view.quiet:
+        wrapped(out, phrase("cutover.cli.quiet", as_of=view.quiet.as_of[:19], run=view.quiet.run), style="green")
+    if view.certificate:
+        wrapped(out, phrase("cutover.cli.certificate", file=view.certificate.file, root=view.certificate.root))
+    if view.watched_until:
+        wrapped(out, phrase("cutover.cli.watched", until=view.watched_until[:10]))
+    if view.command:
+        wrapped(out, phrase("cutover.cli.next", command=view.command))
 
 
 def _print_step(out: Console, one: StepView, when: str, width: int, redact: Callable[[str], str]) -> None:
@@ -299,9 +299,9 @@ def _print_step(out: Console, one: StepView, when: str, width: int, redact: Call
 
     mark, colour = MARKS[one.state]
     state = phrase("cutover.state.under_way") if one.state == "under_way" else ""
-    told = "  ".join(part for part in (when if one.began else "", harmless(redact(one.by)), state) if part)
+    details = "  ".join(part for part in (when if one.began else "", harmless(redact(one.by)), state) if part)
     name = phrase(f"cutover.step.{one.name}").ljust(width)
-    out.print(Text.assemble((f"  {mark}", colour), f" {name}  {told}".rstrip()), soft_wrap=True)
+    out.print(Text.assemble((f"  {mark}", colour), f" {name}  {details}".rstrip()), soft_wrap=True)
     if one.message:
         wrapped(out, harmless(redact(one.message)), first="! ", indent="      ", style="yellow")
 

@@ -24,14 +24,16 @@ class Lane(NamedTuple):
 
 
 def lanes(status: Mapping[str, Json]) -> list[Lane]:
-    """A lane for each stream whose entity has started."""
+    """A lane for each stream whose entity has started. Of a delta run (`delta`) nobody knows how much it has to read or
+    to compare, and it sends only what it found."""
+    progress = _delta_progress if status.get("delta") else _progress
     found: list[Lane] = []
     for entity in status["entities"].values():
         phase, state = current_phase(entity["phases"])
         if state == "pending":
             continue
         for name, counts in entity["streams"].items():
-            found.append(Lane(name, phase, state, *_progress(phase, counts)))
+            found.append(Lane(name, phase, state, *progress(phase, counts)))
     return found
 
 
@@ -54,14 +56,30 @@ def _progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, int | 
     return retrieved, max(reported, retrieved) if reported is not None else None
 
 
+def _delta_progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, int | None]:
+    """The records that wait to be sent: found so far, or still to go."""
+    waiting = (counts["new"] or 0) + (counts["error_retry"] or 0)
+    return (0, waiting) if phase == "set" else (waiting if phase == "get" else 0, None)
+
+
 class LaneReader:
-    """Makes the lanes of one status after the other, with their rates."""
+    """Makes the lanes of one status after the other, with their rates. What a delta run sends is known when it begins
+    to send: the most that waited."""
 
     def __init__(self) -> None:
         self._meters: dict[tuple[str, str], RateMeter] = {}
+        self._most: dict[str, int] = {}
 
     def read(self, status: Mapping[str, Json], now_s: float) -> list[Lane]:
-        return [self._with_rate(lane, now_s) if lane.state == "running" else lane for lane in lanes(status)]
+        found = lanes(status)
+        if status.get("delta"):
+            found = [self._against_most(lane) for lane in found]
+        return [self._with_rate(lane, now_s) if lane.state == "running" else lane for lane in found]
+
+    def _against_most(self, lane: Lane) -> Lane:
+        waiting = lane.total if lane.total is not None else lane.done
+        most = self._most[lane.stream] = max(waiting, self._most.get(lane.stream, 0))
+        return lane if lane.total is None else lane._replace(done=most - waiting, total=most)
 
     def _with_rate(self, lane: Lane, now_s: float) -> Lane:
         rate = self._meters.setdefault((lane.stream, lane.phase), RateMeter()).add(lane.done, now_s)
@@ -75,6 +93,9 @@ def brief(phase: str) -> str:
 
 
 def amount(lane: Lane) -> str:
+    """Nothing where nothing is known."""
+    if not lane.done and lane.total is None:
+        return ""
     return number(lane.done) if lane.total is None else f"{number(lane.done)}/{number(lane.total)}"
 
 

@@ -63,7 +63,7 @@ def conduct(
                 forecast = _forecast_line(app) if ended else ""
                 chain = _chain_line(app) if ended and not as_json else ""
                 _count_what_is_not_kept(app)
-                told = tell(app)
+                output = tell(app)
             finally:
                 status = _status(app)
                 shown.show(status)
@@ -76,10 +76,10 @@ def conduct(
     code, message = (ended.exit_code, ended.message) if ended else (exit_codes.CLEAN, "")
     message = session.redact(message)
     if as_json:
-        _print_json({**status, **told.json}, code, message)
+        _print_json({**status, **output.json}, code, message)
     else:
         print_summary(status, code, message, chain)
-        told.show()
+        output.show()
         if forecast:
             typer.echo(forecast)
     return code
@@ -126,7 +126,9 @@ def _ticker(app: App, shown: Display) -> Callable[[], None]:
         nonlocal due_s
         began_s = time.monotonic()
         if began_s >= due_s:
-            shown.show(facts.read().snapshot.to_json())
+            read = facts.read()
+            is_delta = read.run is not None and read.run.plan.delta
+            shown.show({**read.snapshot.to_json(), "delta": is_delta})
             now_s = time.monotonic()
             due_s = now_s + max(TICK_S, (now_s - began_s) / LOOKING_SHARE)
 

@@ -158,7 +158,9 @@ class Screen:
         head = Text(harmless(sentences.verdict if look.over else shortened(sentences.verdict)), style="bold")
         head.append_text(Text(f"\n{harmless(sentences.progress)}", style="not bold"))
         lines = len(head.wrap(console, console.width)) + ROOM_AFTER
-        lanes = self._lanes.read(look.status, time.monotonic())
+        run = look.overview.run
+        status = {**look.status, "delta": run is not None and run.delta}
+        lanes = self._lanes.read(status, time.monotonic())
         self._live.update(Group(head, table(lanes, console.width, console.height - lines)), refresh=True)
 
     def close(self) -> None:

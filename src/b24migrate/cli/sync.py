@@ -88,11 +88,11 @@ def tell_late_writers(session: Session) -> Callable[[App], Told]:
 
         if not is_live(app.context.store):
             return Told({}, lambda: None)
-        seen = cutover.view(app.context, app.chosen())
-        writers = seen.late_writers
+        view = cutover.view(app.context, app.chosen())
+        writers = view.late_writers
 
         def show() -> None:
-            typer.echo(phrase(f"cutover.cli.{'' if writers else 'no_'}late_writers", since=seen.since))
+            typer.echo(phrase(f"cutover.cli.{'' if writers else 'no_'}late_writers", since=view.since))
             print_writers(writers, console(), session.redact)
 
         return Told({"late_writers": [asdict(one) for one in writers]}, show)
@@ -118,10 +118,10 @@ def print_explanation(session: Session, names: list[str]) -> None:
         chosen = app.chosen(tuple(names))
         streams = [stream for one in context.entities if one.name in chosen for stream in one.streams]
         for stream in streams:
-            said = explain(context, stream)
+            explanation = explain(context, stream)
             typer.echo(phrase("cli.sync.stream", stream=stream.name))
-            typer.echo(phrase("cli.sync.changes", how=spoken(said.changes)))
-            typer.echo(phrase("cli.sync.deletions", how=spoken(said.deletions)))
+            typer.echo(phrase("cli.sync.changes", how=spoken(explanation.changes)))
+            typer.echo(phrase("cli.sync.deletions", how=spoken(explanation.deletions)))
             for one in stream.unseen:
                 typer.echo(phrase("cli.sync.unseen", what=spoken(one)))
 

@@ -90,8 +90,8 @@ def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) ->
 def cutover_line(begun: Mapping[str, Json]) -> str:
     """The latest step of the cutover, and the command that follows."""
     known = {name: phrase(f"cutover.{name}.{begun[name]}") for name in ("step", "state")}
-    said = phrase("cutover.cli.line", since=begun["since"], **known)
-    return f"{said} {phrase('cutover.cli.next', command=begun['command'])}" if begun["command"] else said
+    line = phrase("cutover.cli.line", since=begun["since"], **known)
+    return f"{line} {phrase('cutover.cli.next', command=begun['command'])}" if begun["command"] else line
 
 
 def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
@@ -131,11 +131,11 @@ def print_checks(found: Diagnosis) -> None:
         out.print(Text(phrase("cli.doctor.ready"), style="green"))
 
 
-def print_probe(seen: Mapping[str, Json], words: Words) -> None:
+def print_probe(probe: Mapping[str, Json], words: Words) -> None:
     """What is asked, and the answer; a dash where the portal gave nothing to judge."""
     out = console()
     out.print(words("probe.title"), style="bold")
-    shown = {**seen["answers"], "plan": seen["plan"]}
+    shown = {**probe["answers"], "plan": probe["plan"]}
     labels = {key: words(f"probe.key.{key}") for key in shown}
     width = max(map(len, labels.values()))
     for key, value in shown.items():

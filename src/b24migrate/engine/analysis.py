@@ -38,8 +38,8 @@ def load(store: Store) -> Analysis:
     row = store.read(ANALYSIS, KEY)
     if row is None:
         return Analysis(False, False, Facts())
-    said = row.values["Data"]
-    return Analysis(True, bool(said["mapped"]), Facts.from_json(said["facts"]))
+    data = row.values["Data"]
+    return Analysis(True, bool(data["mapped"]), Facts.from_json(data["facts"]))
 
 
 def save(store: Store, facts: Facts, *, mapped: bool = True) -> None:

@@ -60,8 +60,8 @@ class Facts:
         return asdict(self)  # which leaves messages what they are
 
     @staticmethod
-    def from_json(said: Json) -> Facts:
-        return msgspec.convert(said, Facts)
+    def from_json(data: Json) -> Facts:
+        return msgspec.convert(data, Facts)
 
 
 @dataclass(frozen=True, slots=True)

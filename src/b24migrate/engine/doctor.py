@@ -83,12 +83,12 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
         answers = wait_for_limits(clock, lambda: source.batch(commands))
     except MigrationError as error:
         return [refusal_check("source", error, "auth.cloud")], Facts()
-    said = dict(zip(PROBES, answers, strict=False))
-    checks = [_check_reached(said)]
-    checks += _clock(_decode(said["server.time"]), timezone, clock)
-    admin = _admin(_decode(said["profile"]), _decode(said["user.admin"]))
+    probes = dict(zip(PROBES, answers, strict=False))
+    checks = [_check_reached(probes)]
+    checks += _clock(_decode(probes["server.time"]), timezone, clock)
+    admin = _admin(_decode(probes["profile"]), _decode(probes["user.admin"]))
     checks.append(_admin_check(admin))
-    scopes = _scopes(_decode(said["scope"]))
+    scopes = _scopes(_decode(probes["scope"]))
     for entity in entities:
         checks += _scope_checks(entity, scopes)
         if admin is False and entity.needs_admin:
@@ -96,20 +96,20 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
         checks += _check_other_webhook(source, via, entities, clock, unfit)
-    told, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
-    found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, told, called, strict=True)}
+    descriptions, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
+    found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, descriptions, called, strict=True)}
     methods = {name: exists for name, exists in found.items() if exists is not None}
     granted = tuple(sorted(scopes)) if scopes is not None else None
-    ahead_s, zone_s = _compare_clocks(_decode(said["server.time"]), _decode(said["profile"]), clock)
+    ahead_s, zone_s = _compare_clocks(_decode(probes["server.time"]), _decode(probes["profile"]), clock)
     facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s)
     return checks, facts
 
 
-def _check_reached(said: Mapping[str, Answer]) -> Check:
+def _check_reached(answers: Mapping[str, Answer]) -> Check:
     """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
-    if any(answer.error is None for answer in said.values()):
+    if any(answer.error is None for answer in answers.values()):
         return Check(say("doctor.name.source"), True, say("doctor.reached"))
-    first = said[PROBES[0]].error
+    first = answers[PROBES[0]].error
     return Check(
         say("doctor.name.source"),
         False,
@@ -119,9 +119,9 @@ def _check_reached(said: Mapping[str, Answer]) -> Check:
     )
 
 
-def _clock(said: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
+def _clock(server_time: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
     try:
-        theirs = datetime.fromisoformat(str(said))
+        theirs = datetime.fromisoformat(str(server_time))
     except ValueError:
         theirs = None
     if theirs is None or theirs.tzinfo is None:
@@ -187,8 +187,8 @@ def _admin_check(admin: bool | None) -> Check:
     return Check(say("doctor.name.admin"), False, message, say("doctor.admin_fix"))
 
 
-def _scopes(said: Json) -> frozenset[str] | None:
-    return frozenset(map(str, said)) if isinstance(said, list) else None
+def _scopes(names: Json) -> frozenset[str] | None:
+    return frozenset(map(str, names)) if isinstance(names, list) else None
 
 
 def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Check]:
@@ -242,7 +242,7 @@ def _methods_to_call(entities: Sequence[Entity]) -> dict[str, Args]:
     return {name: entity.probes.get(name, {}) for entity, name in named}
 
 
-def _exists(told: Json, called: Answer) -> bool | None:
+def _exists(description: Json, called: Answer) -> bool | None:
     """The call is the proof: whatever the method itself answers, a refusal too, it is there. `method.get` counts only
     where the call failed for another reason, and of it only `isExisting`: `isAvailable` compares the module of a
     controller with the scopes, so it denies `tasks.task.list` to the scope `task`. And `isExisting` says only that
@@ -253,7 +253,7 @@ def _exists(told: Json, called: Answer) -> bool | None:
         return error.code != NO_SUCH_METHOD
     if error is None:
         return True
-    exists = told.get("isExisting") if isinstance(told, dict) else None
+    exists = description.get("isExisting") if isinstance(description, dict) else None
     return exists if isinstance(exists, bool) else None
 
 
@@ -284,10 +284,13 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
         fix = say("doctor.contract_fix")
         return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True)], info
     checks = [Check(say("doctor.name.target"), True, say("doctor.answers", server=info.server))]
-    told = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
-    behind = {entity.name for entity, one in told if not one.ok}  # what is said of them is said below
+    module_checks = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
+    behind = {entity.name for entity, one in module_checks if not one.ok}  # what is said of them is said below
     checks += [one for entity in entities if not (one := _check_served(entity, info)).ok or entity.name not in behind]
-    return [*checks, *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in told)], info
+    return [
+        *checks,
+        *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in module_checks),
+    ], info
 
 
 def _check_served(entity: Entity, info: TargetInfo) -> Check:
@@ -309,12 +312,12 @@ def refusal_check(name: str, error: MigrationError, gate: str) -> Check:
     """An end that does not answer is no gate: it stops with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
     known = name in ("source", "target")
-    told = (
+    outage = (
         say(f"doctor.away.{name}", why=error.message)
         if known
         else say("doctor.away_other", name=name, why=error.message)
     )
-    message = told if away else error.bare
+    message = outage if away else error.bare
     if isinstance(error, GateUnmet):
         gate = error.gate
     fix = error.hint or say("doctor.network_fix")

@@ -106,7 +106,7 @@ def begin(
         run = before
     prepare(run, continued)
     run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
-    _activate(store, run, seen=row.version if row else 0)
+    _activate(store, run, version=row.version if row else 0)
     _record(store, run)
     return run, continued
 
@@ -120,8 +120,8 @@ def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
         if row is None or found is None or not (found.under_way or found.state in (BEGINNING, PAUSED)):
             return None
         when = utc_text(clock.now().replace(microsecond=0))
-        said = say("work.paused_by", by=by, when=when) if by else say("work.paused_at", when=when)
-        paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
+        message = say("work.paused_by", by=by, when=when) if by else say("work.paused_at", when=when)
+        paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=message)
         if store.swap(RUNS, row._replace(values=_encode_run(paused))):
             if found.under_way:
                 _record(store, paused)
@@ -171,14 +171,14 @@ def _is_prepared(store: Store, run: Run) -> bool:
     return run.state == ACTIVE or (run.state == PAUSED and store.read(RUNS, run.id) is not None)
 
 
-def _activate(store: Store, run: Run, *, seen: int) -> None:
+def _activate(store: Store, run: Run, *, version: int) -> None:
     """In its own place only. A pause after the row was read applies to the process that starts the run now."""
     while True:
         row = store.read(RUNS, CURRENT)
         if row is None or row.values["RunId"] != run.id:
             raise _starting_error()
         found = _decode_run(row)
-        if found.state == PAUSED and row.version != seen:
+        if found.state == PAUSED and row.version != version:
             raise paused_error(found)
         if store.swap(RUNS, row._replace(values=_encode_run(run))):
             return
@@ -226,8 +226,8 @@ def mark_undone(store: Store, clock: Clock, entities: Collection[str]) -> None:
         if row is None or found is None or found.state != ENDED or not names:
             return
         when = utc_text(clock.now().replace(microsecond=0))
-        said = say("work.annulled", when=when, names=", ".join(names))
-        annulled = replace(found, exit_code=FINDINGS, message=said)
+        message = say("work.annulled", when=when, names=", ".join(names))
+        annulled = replace(found, exit_code=FINDINGS, message=message)
         if store.swap(RUNS, row._replace(values=_encode_run(annulled))):
             _record(store, annulled)
             return
@@ -265,7 +265,9 @@ def all_runs(store: Store) -> tuple[Run, ...]:
 
 
 def _decode_history(row: RegisterRow) -> Run:
-    said = row.values
-    started, finished, message = (said.get(name) or "" for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
-    wanted = msgspec.convert(said["Plan"], Plan)
-    return Run(str(said["RunId"]), wanted, str(said["State"]), started, finished, said.get("ExitCode"), message)
+    columns = row.values
+    started, finished, message = (columns.get(name) or "" for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
+    wanted = msgspec.convert(columns["Plan"], Plan)
+    return Run(
+        str(columns["RunId"]), wanted, str(columns["State"]), started, finished, columns.get("ExitCode"), message
+    )

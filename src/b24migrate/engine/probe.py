@@ -55,8 +55,8 @@ def ask(context: RunContext, probes: Sequence[Probe], *, wide: bool = False) -> 
     """Asks now and keeps the answers. Raises MigrationError."""
     found = ask_probes(context.source, probes, context.clock, wide=wide) | {"billing": context.source.billing}
     # Who looked closer may have seen what a quick look does not.
-    seen = found if wide else {key: value for key, value in found.items() if value is not None}
-    kept = dict.fromkeys(found) | load(context.store) | seen
+    fresh = found if wide else {key: value for key, value in found.items() if value is not None}
+    kept = dict.fromkeys(found) | load(context.store) | fresh
     at = context.clock.now().isoformat()
     context.store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"asked_at": at, "answers": kept}})])
 
@@ -81,8 +81,8 @@ def ask_probes(source: Source, probes: Sequence[Probe], clock: Clock, *, wide: b
         further: list[tuple[Probe, Asking, Sequence[Command]]] = []
         for probe, asking, wanted in waiting:
             mine, got = got[: len(wanted)], got[len(wanted) :]
-            following, told = _step(asking, mine)
-            found.update(_allowed(probe, told))
+            following, habits = _step(asking, mine)
+            found.update(_allowed(probe, habits))
             further += [] if following is None else [(probe, asking, following)]
         waiting = further
     return found
@@ -97,11 +97,11 @@ def _step(asking: Asking, mine: Sequence[Answer]) -> tuple[Sequence[Command] | N
         return None, {}  # an answer of unknown shape shows nothing
 
 
-def _allowed(probe: Probe, told: Habits) -> dict[str, str | int | None]:
+def _allowed(probe: Probe, habits: Habits) -> dict[str, str | int | None]:
     """Keeps only the listed values: no name or ID passes."""
     return {
         key: value
-        for key, value in told.items()
+        for key, value in habits.items()
         if not isinstance(value, bool) and value is not None and value in probe.values[key]
     }
 
@@ -115,9 +115,9 @@ def _is_old(kept: Mapping[str, Json], clock: Clock) -> bool:
 
 def _ask_portal(_: bool) -> Asking:
     revision, about = yield [Command("im.revision.get", {}), Command("app.info", {})]
-    numbers, told = (_object(answer) for answer in (revision, about))
+    numbers, application = (_object(answer) for answer in (revision, about))
     # A webhook may be refused here: then the plan is not known (api-reference/common/system/app-info.md).
-    plan = re.fullmatch(r"[a-z]{2,3}_([a-z]+)\d*", str(told.get("LICENSE") or ""))
+    plan = re.fullmatch(r"[a-z]{2,3}_([a-z]+)\d*", str(application.get("LICENSE") or ""))
     return {**{key: numbers.get(name) for key, name in REVISIONS.items()}, "plan": plan[1] if plan else None}
 
 

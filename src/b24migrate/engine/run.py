@@ -257,13 +257,13 @@ def verdict(context: RunContext, entities: Sequence[Entity], wanted: Plan) -> tu
     problems = list(find_problems(context, entities, phases))
     if problems:
         return FINDINGS, join(problems)
-    said = [say("work.test_run", limit=limit)] if limit else []
+    sentences = [say("work.test_run", limit=limit)] if limit else []
     expected = sum(count_expected(context, stream) for entity in entities for stream in entity.streams)
     unneeded = sum(count_not_found(context, stream) for entity in entities for stream in entity.streams)
     if "verify" in phases:
-        said += [say("work.expected", count=expected)] * bool(expected)
-        said += [say("work.not_found", count=unneeded)] * bool(unneeded)
-    return DONE, join(said, " ")
+        sentences += [say("work.expected", count=expected)] * bool(expected)
+        sentences += [say("work.not_found", count=unneeded)] * bool(unneeded)
+    return DONE, join(sentences, " ")
 
 
 def find_problems(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
@@ -272,14 +272,16 @@ def find_problems(context: RunContext, entities: Sequence[Entity], phases: Seque
         failed = context.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
         differ = count_differences(context, stream) if "verify" in phases else 0
         drifted = count_drift(context, stream) if "get" in phases else 0
-        said = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(differ)
-        said += [say("work.drift", count=drifted)] * bool(drifted)
+        sentences = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(
+            differ
+        )
+        sentences += [say("work.drift", count=drifted)] * bool(drifted)
         partial = count_incomplete(context, stream)
-        said += [say("work.incomplete", count=partial)] * bool(partial)
+        sentences += [say("work.incomplete", count=partial)] * bool(partial)
         undecided = count_open(context, stream)
-        said += [say("work.conflicts", count=undecided)] * bool(undecided)
-        if said:
-            problems.append(say("work.of_stream", stream=stream.name, what=join(said, ", ")))
+        sentences += [say("work.conflicts", count=undecided)] * bool(undecided)
+        if sentences:
+            problems.append(say("work.of_stream", stream=stream.name, what=join(sentences, ", ")))
     files = count_failed_files_by_entity(context)
     problems += [
         say("work.files_failed", entity=one.name, count=files[one.name]) for one in entities if files[one.name]

@@ -207,21 +207,21 @@ def final_stages(context: RunContext) -> list[Stage]:
     streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
     removed += [remove_parts_stage(stream) for stream in streams if stream.access]
-    removed += relink_stages(removal.streams_with_codes(entities))
+    removed += relink_stages(removal.streams_with_names(context, entities))
     return [*removed, Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])]
 
 
 def relink_stages(streams: Sequence[Stream]) -> list[Stage]:
-    """What the custom fields of other records name and is removed, they name no longer."""
+    """What the texts and custom fields of other records name and is removed, they name no longer."""
 
     def complete(stream: Stream) -> Stage:
         def seed(context: RunContext, scope: str) -> list[Job]:
-            return deferred.seed_marked(context, scope, stream) if removal.seed_relink(context, scope) else []
+            return deferred.seed_marked(context, scope, stream, unlinked=True) if removal.has_removed(context) else []
 
         return Stage(f"relink {stream.name}", seed)
 
     def end(context: RunContext, scope: str) -> list[Job]:
-        return [Job(scope, "relinked", {})] if removal.seed_relink(context, scope) else []
+        return [Job(scope, "relinked", {})] if removal.has_removed(context) else []
 
     return [Stage("relink", removal.seed_relink), *map(complete, streams), Stage("relinked", end)]
 

@@ -62,8 +62,8 @@ class States:
     @staticmethod
     def _state(row: RegisterRow) -> EntityState:
         phases = {
-            name: PhaseState(**{key: value for key, value in said.items() if key in PhaseState.__slots__})
-            for name, said in (row.values.get("Phases") or {}).items()
+            name: PhaseState(**{key: value for key, value in columns.items() if key in PhaseState.__slots__})
+            for name, columns in (row.values.get("Phases") or {}).items()
             if name in (*PHASES, LATE, FINAL)
         }
         return EntityState(

@@ -98,13 +98,13 @@ def _under_way_error() -> Halted:
 
 def _read(store: Store) -> _LockRow:
     row = store.read(ANALYSIS, _KEY) or RegisterRow(_KEY, {})
-    said = row.values.get("Data") or {}
-    at = datetime.fromisoformat(said["at"]) if said.get("at") else None
-    left = said.get("stretch")
-    return _LockRow(row, str(said.get("owner") or ""), at, Stretch(left[0], Span(left[1], left[2])) if left else None)
+    data = row.values.get("Data") or {}
+    at = datetime.fromisoformat(data["at"]) if data.get("at") else None
+    left = data.get("stretch")
+    return _LockRow(row, str(data.get("owner") or ""), at, Stretch(left[0], Span(left[1], left[2])) if left else None)
 
 
 def _swap(store: Store, row: RegisterRow, owner: str, at: datetime | None, stretch: Stretch | None) -> bool:
     left = [stretch.stream, stretch.span.lo, stretch.span.hi] if stretch else None
-    said = {"owner": owner, "at": at.isoformat() if at else "", "stretch": left}
-    return store.swap(ANALYSIS, row._replace(values={"Data": said}))
+    data = {"owner": owner, "at": at.isoformat() if at else "", "stretch": left}
+    return store.swap(ANALYSIS, row._replace(values={"Data": data}))

@@ -31,12 +31,12 @@ def list_people(context: RunContext) -> Iterator[Person]:
         links = context.store.links(stream.name, [record.row_key for record in records])
         for record in records:
             try:
-                said = msgspec.json.decode(record.payload, type=dict[str, Json])
+                user = msgspec.json.decode(record.payload, type=dict[str, Json])
             except msgspec.DecodeError:  # a damaged row is told when it is sent
-                said = {}
-            name = " ".join(str(said[key]) for key in ("NAME", "LAST_NAME") if said.get(key))
+                user = {}
+            name = " ".join(str(user[key]) for key in ("NAME", "LAST_NAME") if user.get(key))
             link = links.get(record.row_key)
-            yield Person(record.row_key, str(said.get(stream.natural) or ""), name, link.target_id if link else "")
+            yield Person(record.row_key, str(user.get(stream.natural) or ""), name, link.target_id if link else "")
         after = order_key(records[-1].row_key)
     if not after:
         fix = say("field.get_first", entity=context.owner[stream.name].name)

@@ -51,24 +51,24 @@ def resolve_rows(
 
 def find_files(source: Source, ids: Sequence[str], via: int) -> dict[str, Json]:
     """Attachment id -> the key, name and size of its file."""
-    told = map(decode_answer, source.batch([ask_attachment(one) for one in ids], via=via))
-    return {one: describe_file(one, said) for one, said in zip(ids, told, strict=True)}
+    rows = map(decode_answer, source.batch([ask_attachment(one) for one in ids], via=via))
+    return {one: describe_file(one, row) for one, row in zip(ids, rows, strict=True)}
 
 
 def ask_attachment(attachment: str) -> Command:
     return Command("disk.attachedObject.get", {"id": attachment})
 
 
-def describe_file(attachment: str, told: Json) -> Json:
+def describe_file(attachment: str, row: Json) -> Json:
     """By its Drive object: the attachment tells its name and size, too (disk/attached-object/disk-attached-object-get).
     Whether the object may be read shows when its link is asked for; the attachment's own link serves as well."""
-    told = told or {}
-    key = f"disk:{told['OBJECT_ID']}" if told.get("OBJECT_ID") else f"attached:{attachment}"
-    return {"key": key, "name": str(told.get("NAME") or ""), "size": parse_size(told)}
+    row = row or {}
+    key = f"disk:{row['OBJECT_ID']}" if row.get("OBJECT_ID") else f"attached:{attachment}"
+    return {"key": key, "name": str(row.get("NAME") or ""), "size": parse_size(row)}
 
 
-def parse_size(told: Mapping[str, Json]) -> int | None:
-    size = str(told.get("SIZE") or "")
+def parse_size(row: Mapping[str, Json]) -> int | None:
+    size = str(row.get("SIZE") or "")
     return int(size) if size.isdecimal() else None
 
 
@@ -80,11 +80,11 @@ def decode_answer(answer: Answer) -> Json:
         return None
     if bytes(answer.result) in NOTHING:
         return None
-    said = row_in(answer.result, "disk.attachedObject.get")
-    named = isinstance(said.get("ID"), str | int) and isinstance(said.get("NAME", ""), str)
-    if not named or not isinstance(said.get("OBJECT_ID", 0), str | int):
+    row = row_in(answer.result, "disk.attachedObject.get")
+    named = isinstance(row.get("ID"), str | int) and isinstance(row.get("NAME", ""), str)
+    if not named or not isinstance(row.get("OBJECT_ID", 0), str | int):
         raise unexpected_answer("disk.attachedObject.get", ("ID",))  # taken for a file, it would go without its name
-    return said
+    return row
 
 
 def attachment_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
@@ -93,18 +93,18 @@ def attachment_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     for via in range(len(source.owners)):
         rest = [ref for ref in refs if ref.key not in found]
         for ref, answer in zip(rest, source.batch([ask_attachment(ref.id) for ref in rest], via=via), strict=True):
-            said = decode_answer(answer)
-            if said and said.get("DOWNLOAD_URL"):
-                found[ref.key] = str(said["DOWNLOAD_URL"])
+            row = decode_answer(answer)
+            if row and row.get("DOWNLOAD_URL"):
+                found[ref.key] = str(row["DOWNLOAD_URL"])
     return found
 
 
 ATTACHED_FILES = FileKind("attached", attachment_links)
 
 
-def refs_of(seen: SourceRecord) -> Iterator[FileRef]:
+def refs_of(record: SourceRecord) -> Iterator[FileRef]:
     """The files behind a record's attachments."""
-    for attachment, one in (seen.extras.get("attached") or {}).items():
+    for attachment, one in (record.extras.get("attached") or {}).items():
         kind, _, file_id = str(one["key"]).partition(":")
         place = f"{ATTACHMENT}{attachment}" if kind == "disk" else ""
         yield FileRef(kind, file_id, name=one["name"], size=one["size"], place=place)

@@ -171,11 +171,11 @@ def _details(source: Source, command: Command, answer: Answer, name: str = "") -
         if answer.error is not None:
             raise answer.error
         try:
-            said = open_entry(answer.result, name, command.method) if name else _decode(answer.result or b"null")
+            field = open_entry(answer.result, name, command.method) if name else _decode(answer.result or b"null")
         except Permanent:
-            said = None
-        if _is_sound(said):
-            return dict(said)
+            field = None
+        if _is_sound(field):
+            return dict(field)
         if left:
             answer = source.call(command.method, command.params)
     return {UNTOLD: command.method}
@@ -193,8 +193,8 @@ def _unread_details(details: Mapping[str, Json]) -> Args:
 
 def _labels(field: Mapping[str, Json]) -> dict[str, str]:
     """In each language the first label that is filled: a field may have one for its column only."""
-    told = [field[name] for name in reversed(LABELS) if isinstance(field.get(name), dict)]
-    return {str(language): str(label) for labels in told for language, label in labels.items() if label}
+    translations = [field[name] for name in reversed(LABELS) if isinstance(field.get(name), dict)]
+    return {str(language): str(label) for labels in translations for language, label in labels.items() if label}
 
 
 # ---------------------------------------------------------------- smart processes

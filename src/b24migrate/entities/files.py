@@ -59,9 +59,9 @@ def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[st
         if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
             raise answer.error  # a limit or an outage says nothing about the file
         if answer.result is not None:
-            said: Json = msgspec.json.decode(answer.result)
-            if isinstance(said, dict) and said.get(way.field):
-                found[ref.key] = str(said[way.field])
+            row: Json = msgspec.json.decode(answer.result)
+            if isinstance(row, dict) and row.get(way.field):
+                found[ref.key] = str(row[way.field])
     return found
 
 

@@ -93,7 +93,7 @@ def ask_messages(wide: bool) -> Asking:
     extras = {
         bool(set(sorted(ids)[-2:]) & set(up)) for ids, up in zip(newest, upward, strict=True) if len(ids) >= ENOUGH
     }
-    counts = [told["message_count"] == len(set(newest[place])) for place in whole if (told := counted[place])]
+    counts = [chat["message_count"] == len(set(newest[place])) for place in whole if (chat := counted[place])]
     return {
         "first_id": None if not extras else "newest" if True in extras else "plain",
         "message_order": MESSAGE_ORDERS["none" if len(orders) > 1 else orders.pop()] if orders else None,
@@ -136,9 +136,9 @@ def owner_differs(profile: Json, server: Json) -> bool:
     """Whether the owner of the webhook lives in another zone than the server: else a shift cannot be seen."""
     try:
         here = datetime.fromisoformat(str(server))
-        told = profile.get("TIME_ZONE_OFFSET") if isinstance(profile, dict) else None
+        offset = profile.get("TIME_ZONE_OFFSET") if isinstance(profile, dict) else None
         zone = profile.get("TIME_ZONE") if isinstance(profile, dict) else None
-        own = timedelta(seconds=int(told)) if told is not None else here.astimezone(ZoneInfo(str(zone))).utcoffset()
+        own = timedelta(seconds=int(offset)) if offset is not None else here.astimezone(ZoneInfo(str(zone))).utcoffset()
     except (ValueError, LookupError, OSError):
         return False
     return own != here.utcoffset()
@@ -245,7 +245,7 @@ def ask_tasks(_: bool) -> Asking:
         changed_tasks({}),
     ]
     known, rows = decode_answer(method), list_at(newest, "tasks")
-    told = known.get("isAvailable") if isinstance(known, dict) and known.get("isExisting") is True else None
+    available = known.get("isAvailable") if isinstance(known, dict) and known.get("isExisting") is True else None
     at = moment(rows[0].get("changedDate")) if rows else None
     answers: Sequence[Answer] = yield (
         []
@@ -261,7 +261,7 @@ def ask_tasks(_: bool) -> Asking:
         zone = dates(owner_differs(decode_answer(profile), decode_answer(server)), at, answers[0], after)
     works = decode_answer(newest) is not None  # else there is nothing to compare with: the scope may be missing
     return {
-        "is_available": None if not works or not isinstance(told, bool) else "true" if told else "false",
+        "is_available": None if not works or not isinstance(available, bool) else "true" if available else "false",
         "task_dates": zone,
     }
 

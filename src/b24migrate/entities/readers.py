@@ -91,8 +91,8 @@ def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Json]:
 
 def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
     """A number, as text. Raises the error of an answer that makes no sense."""
-    said = row_in(raw, method).get(field)
-    text = str(said) if isinstance(said, str | int) else ""
+    value = row_in(raw, method).get(field)
+    text = str(value) if isinstance(value, str | int) else ""
     if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
         raise unexpected_answer(method, (field,))
     return text
@@ -139,5 +139,5 @@ def mark_unread(row: Row, what: str, error: Exception) -> Row:
         raise error.gate
     before = (row.extras or {}).get(REFUSED)
     why = error.sentence if isinstance(error, MigrationError) else str(error)
-    said = say("note.unread", what=what, why=why)
-    return row._replace(extras={**(row.extras or {}), REFUSED: join((before, said)) if before else said})
+    note = say("note.unread", what=what, why=why)
+    return row._replace(extras={**(row.extras or {}), REFUSED: join((before, note)) if before else note})

@@ -185,11 +185,11 @@ def _failed_link(error: str | None) -> Place | None:
 
 def _start(causes: Mapping[Place, Place], place: Place) -> Place:
     """Where the chain starts. A circle starts at its smallest record."""
-    seen = [place]
-    while (place := causes.get(place, place)) != seen[-1]:
-        if place in seen:
-            return min(seen[seen.index(place) :])
-        seen.append(place)
+    chain = [place]
+    while (place := causes.get(place, place)) != chain[-1]:
+        if place in chain:
+            return min(chain[chain.index(place) :])
+        chain.append(place)
     return place
 
 

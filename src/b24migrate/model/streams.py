@@ -515,8 +515,8 @@ class Stream:
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
     # what texts call an attachment -> the key of the file behind it
-    attached: Callable[[SourceRecord], Mapping[str, str]] = lambda seen: {
-        name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()
+    attached: Callable[[SourceRecord], Mapping[str, str]] = lambda record: {
+        name: str(one["key"]) for name, one in (record.extras.get("attached") or {}).items()
     }
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them

@@ -52,6 +52,7 @@ class TargetRecord(NamedTuple):
     digest: str
     fields: Mapping[str, Json]
     changed: bool | None = None  # whether somebody changed it since it was written; None: the target cannot tell
+    own: frozenset[str] = frozenset()  # fields that the target itself has set since, in an update that was cut off
 
 
 class Tried(NamedTuple):

@@ -39,8 +39,8 @@ def harmless(cell: str) -> str:
         return cell
     if first in BREAKS:
         return f"'{cell}"
-    seen = next((one for one in cell if not one.isspace() and unicodedata.category(one) != "Cf"), "")
-    return f"'{cell}" if unicodedata.normalize("NFKC", seen) in FORMULA else cell
+    mark = next((one for one in cell if not one.isspace() and unicodedata.category(one) != "Cf"), "")
+    return f"'{cell}" if unicodedata.normalize("NFKC", mark) in FORMULA else cell
 
 
 def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:

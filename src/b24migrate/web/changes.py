@@ -49,17 +49,17 @@ def accept(overviews: OverviewCache, words: Words, key: str) -> Answer:
 def refuse_action(context: Context, overviews: OverviewCache, what: str) -> None:
     """By a fresh look: what was seen a second ago may be over."""
     last = context.actions.last()
-    seen = overviews.look(last, fresh=True)
-    if what in views.possible_actions(seen, last, context):
+    overview = overviews.look(last, fresh=True)
+    if what in views.possible_actions(overview, last, context):
         return
     cannot = context.portals.cannot_start
     if cannot is not None:
         raise BadConfiguration(cannot.message, code=cannot.code, hint=cannot.hint)
     if last is not None and last.exit_code is None:
         raise Refused(409, BUSY, "busy")
-    at_rest = seen.now.verdict in views.AT_REST
+    at_rest = overview.now.verdict in views.AT_REST
     if what == views.RETRY and at_rest:
         raise Refused(409, "NOTHING_FAILED", "nothing_failed")
     if what == views.RESUME and at_rest:
         raise Refused(409, plan.NO_RUN, "no_resume")
-    raise Refused(409, plan.UNDER_WAY, "under_way" if seen.now.verdict in views.AT_WORK else "to_resume")
+    raise Refused(409, plan.UNDER_WAY, "under_way" if overview.now.verdict in views.AT_WORK else "to_resume")

@@ -58,16 +58,23 @@ SEARCH_S = 1.0
 
 def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.choose_words)])
+    _add_progress(router, context, overviews)
+    _add_problems(router, context)
+    _add_records(router, context)
+    _add_results(router, context, overviews)
+    return router
 
+
+def _add_progress(router: APIRouter, context: Context, overviews: OverviewCache) -> None:
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
-        seen = overviews.look(last)
+        current = overviews.look(last)
         front = Front(
-            **{one.name: getattr(seen, one.name) for one in fields(Overview)},
-            sentence=sentence(speaks, seen, UTC),
-            progress_sentence=progress_sentence(speaks, seen),
-            can=possible_actions(seen, last, context),
+            **{one.name: getattr(current, one.name) for one in fields(Overview)},
+            sentence=sentence(speaks, current, UTC),
+            progress_sentence=progress_sentence(speaks, current),
+            can=possible_actions(current, last, context),
             last_action=last,
         )
         return Answer(in_language(front, speaks.language))
@@ -82,6 +89,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
         with context.app() as app:
             return Answer(in_language(PassView(last_pass(app.context)), speaks.language))
 
+
+def _add_problems(router: APIRouter, context: Context) -> None:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks, chains: ChainsQuery = False) -> Answer:
         with context.app() as app:
@@ -131,6 +140,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
         with context.app() as app:
             return Answer(in_language(views.view_fidelity(app), speaks.language))
 
+
+def _add_records(router: APIRouter, context: Context) -> None:
     @router.get(
         "/search",
         response_model=Hits,
@@ -157,6 +168,8 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
         return Answer(in_language(view, speaks.language))
 
+
+def _add_results(router: APIRouter, context: Context, overviews: OverviewCache) -> None:
     @router.get("/analysis", response_model=Analysis, summary="The last forecast, and how it compares with the run")
     def analysis(speaks: Speaks) -> Answer:
         last = context.actions.last()
@@ -170,15 +183,15 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
     def certificate(speaks: Speaks) -> Answer:
-        seen = overviews.look()
+        current = overviews.look()
         streams = tuple(
             CertificateStream(
                 *(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible, one.deleted)
             )
-            for entity in seen.entities
+            for entity in current.entities
             for one in entity.streams
         )
-        run = seen.run.id if seen.run else ""
+        run = current.run.id if current.run else ""
         found = Certificate((why := _read_refusal(context)) is None, run, streams, why)
         return Answer(in_language(found, speaks.language))
 
@@ -186,8 +199,6 @@ def read_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def session(speaks: Speaks) -> Answer:
         found = context.session(speaks.language, overviews.look().undecided)
         return Answer(in_language(found, speaks.language))
-
-    return router
 
 
 def _read_refusal(context: Context) -> Problem | None:

@@ -54,10 +54,10 @@ def view_fidelity(app: App) -> FidelityView:
     return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
 
 
-def accept_seen(context: Context, seen: str, by: str) -> None:
+def accept_seen(context: Context, shown: str, by: str) -> None:
     """Only what was seen. Raises Refused."""
     with context.app() as app:
-        if not fidelity.accept_list(app.context, app.chosen(), seen, by):
+        if not fidelity.accept_list(app.context, app.chosen(), shown, by):
             raise Refused(409, fidelity.GATE, "fidelity_changed")
 
 
@@ -125,16 +125,16 @@ def _cut(text: str) -> str:
 # ---------------------------------------------------------------- actions
 
 
-def possible_actions(seen: Overview, last: LastAction | None, context: Context) -> tuple[str, ...]:
+def possible_actions(overview: Overview, last: LastAction | None, context: Context) -> tuple[str, ...]:
     """A run that does not move may have lost its worker: it can be resumed and paused."""
-    verdict = seen.now.verdict
+    verdict = overview.now.verdict
     may = [PAUSE] if verdict in AT_WORK or verdict is Verdict.STILL else []
     busy = last is not None and last.exit_code is None
     if busy or context.portals.cannot_start is not None:
         return tuple(may)
     may += [START] if verdict in AT_REST else []
     may += [RESUME] if verdict in TO_GO_ON else []
-    may += [RETRY] if verdict in AT_REST and seen.failed + seen.dead_letters else []
+    may += [RETRY] if verdict in AT_REST and overview.failed + overview.dead_letters else []
     may += [ANALYZE, CUTOVER] if verdict not in AT_WORK else []
     return tuple(one for one in may if one == PAUSE or one in context.actions.able)
 

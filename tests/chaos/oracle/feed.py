@@ -39,10 +39,10 @@ def _recipients(row: Fields, ids: Ids) -> list[str]:
     people it was addressed besides. A post for its author alone stays between him and the webhook's owner."""
     codes, own = row["hidden"]["DEST"], f"U{row['AUTHOR_ID']}"
     if "UA" in codes:
-        told = [code for code in codes if code == "UA" or not code.startswith("U")]
+        codes_shown = [code for code in codes if code == "UA" or not code.startswith("U")]
     else:
-        told = [code for code in codes if code != own] or [own, f"U{ME}"]
-    return [one for one in (_recipient(code, ids) for code in told) if one]
+        codes_shown = [code for code in codes if code != own] or [own, f"U{ME}"]
+    return [one for one in (_recipient(code, ids) for code in codes_shown) if one]
 
 
 def _recipient(code: str, ids: Ids) -> str | None:

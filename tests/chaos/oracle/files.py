@@ -62,8 +62,8 @@ def _of_tasks(source: Source) -> Wanted:
             yield _drive(one["FILE_ID"], one["NAME"], one["SIZE"])
     for one, forum in _of_comments(source):
         if forum:
-            told = source.attached(str(int(one) - tasks.OWN_OBJECTS))
-            yield _drive(one, told.name, told.size)
+            answer = source.attached(str(int(one) - tasks.OWN_OBJECTS))
+            yield _drive(one, answer.name, answer.size)
         elif drive := source.on_drive(one):
             yield _drive(one, drive["NAME"], drive["SIZE"])
 

@@ -64,9 +64,9 @@ class Source:
 
     def attached(self, number: str) -> Attached:
         if number not in self._attached:
-            told = self.ask("disk.attachedObject.get", {"id": number})
+            answer = self.ask("disk.attachedObject.get", {"id": number})
             self._attached[number] = Attached(
-                f"disk:{told['OBJECT_ID']}", told["OBJECT_ID"], told["NAME"], int(told["SIZE"])
+                f"disk:{answer['OBJECT_ID']}", answer["OBJECT_ID"], answer["NAME"], int(answer["SIZE"])
             )
         return self._attached[number]
 

@@ -53,8 +53,8 @@ def _promises(one: Resource, closed: bool) -> Iterator[str]:
     if one.type in CLOSED:
         wanted["properties.publicNetworkAccess"] = "Disabled" if closed else "Enabled"
     for place, value in wanted.items():
-        if (said := at(one.body, place)) != value:
-            yield f"says {said!r} for {place}, not {value!r}"
+        if (stated := at(one.body, place)) != value:
+            yield f"says {stated!r} for {place}, not {value!r}"
 
 
 def _name(one: Resource) -> Iterator[str]:

@@ -62,9 +62,9 @@ def _door(port: int, unlucky: Unlucky) -> type[BaseHTTPRequestHandler]:
 
 def every(number: int, *methods: str) -> Unlucky:
     """Every so many requests of these methods."""
-    seen = iter(range(1, 1_000_000))
+    numbers = iter(range(1, 1_000_000))
 
     def unlucky(method: str, path: str) -> bool:
-        return method in methods and next(seen) % number == 0
+        return method in methods and next(numbers) % number == 0
 
     return unlucky

@@ -227,7 +227,9 @@ class Conflicts:
             target = found.fields.get(name)
             if is_same(source, target, self._sent.is_unordered(name)):
                 continue
-            if name in self._stream.last_change or (target is None and is_beyond(name, self._stream)):
+            if name in self._stream.last_change or name in found.own:
+                continue
+            if target is None and is_beyond(name, self._stream):
                 continue
             if sent and (name not in sent or sent[name] == self._sent.mark(name, target)):
                 continue  # a value of the target's own, or what was sent
@@ -264,8 +266,8 @@ class Conflicts:
         if known is not None and known.values.get("Revision") == record.revision and not known.values.get("Open"):
             if known.values["Decision"] == TARGET:
                 return TARGET
-            seen = {str(name): str(target) for name, _, target, *_ in known.values["Fields"] or ()}
-            if known.values["Decision"] == SOURCE and all(seen.get(one.name) == one.target for one in fields):
+            targets = {str(name): str(target) for name, _, target, *_ in known.values["Fields"] or ()}
+            if known.values["Decision"] == SOURCE and all(targets.get(one.name) == one.target for one in fields):
                 return SOURCE
         policy = conflict_policy(self._context)
         return policy if policy in DECISIONS else OPEN
@@ -275,7 +277,7 @@ class Conflicts:
     ) -> RegisterRow:
         """With the fields of earlier conflicts of the record."""
         now = self._now()
-        told = [[*one, decision, now] for one in fields]
+        decided = [[*one, decision, now] for one in fields]
         names = {one.name for one in fields}
         earlier = [list(one) for one in (known.values["Fields"] or () if known else ()) if one[0] not in names]
         by = BY_RULE
@@ -284,7 +286,7 @@ class Conflicts:
         row = {
             "Stream": self._stream.name,
             "SourceId": record.row_key,
-            "Fields": [*told, *earlier],
+            "Fields": [*decided, *earlier],
             "Decision": decision,
             "By": by if decision else "",
             "AtUtc": now,
@@ -349,10 +351,10 @@ def decide(context: RunContext, decision: str, stream: Stream, row_keys: Sequenc
     chosen = [found[key] for key in found if key in records]
     rows: list[RegisterRow] = []
     for row in chosen:
-        told = [
+        decided = [
             [*one[:4], decision, now] if one[5] == row.values["AtUtc"] else list(one) for one in row.values["Fields"]
         ]
-        more = {"Fields": told, "Decision": decision, "By": BY_PERSON, "AtUtc": now, "Open": 0}
+        more = {"Fields": decided, "Decision": decision, "By": BY_PERSON, "AtUtc": now, "Open": 0}
         more["Waiting"] = int(decision == SOURCE)
         rows.append(RegisterRow(row.key, {**row.values, **more}))
     if rows:

@@ -94,7 +94,7 @@ def _row(
         there = existing.get(target_code(code, wished))
         state, error = "missing" if there is None else "exists" if there == kind else "differs", None
     label = field_labels(field)
-    told = {
+    columns = {
         "Payload": msgspec.json.encode(field).decode(),
         "Type": kind,
         "Label": label.get("en") or next(iter(label.values()), code),
@@ -102,7 +102,7 @@ def _row(
         "TargetField": known.get("TargetField"),
         "Error": error,
     }
-    return RegisterRow(code, told, partition=entity)
+    return RegisterRow(code, columns, partition=entity)
 
 
 # ---------------------------------------------------------------- what the administrator chose
@@ -192,8 +192,8 @@ def _failed_outcome(code: str, error_code: str, why: str) -> FieldOutcome:
 def _keep(context: RunContext, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
     failed = outcome.status == "failed"
     error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
-    told = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
-    context.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
+    columns = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
+    context.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **columns}, partition=entity.name)])
     if failed:
         context.note(entity.name, say("note.field_refused", field=row.key, why=error))
         return

@@ -13,7 +13,7 @@ from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
 from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
-from b24migrate.model.records import NOWHERE, Item, Job, Link, Outcome, Record, Span, Status, order_key
+from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Span, Status, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import INCOMPLETE, RegisterRow
 
@@ -47,8 +47,9 @@ def _is_incomplete(one: ComposedRecord) -> bool:
     return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
 
 
-def seed_marked(context: RunContext, scope: str, stream: Stream) -> list[Job]:
-    """Jobs for the stretches that were marked; those that overlap are one."""
+def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
+    """Jobs for the stretches that were marked; those that overlap are one. `unlinked`: links were removed since, which
+    another process may still remember."""
     rows = context.store.rows(INCOMPLETE, f"{stream.name}:")
     spans: list[Span] = []
     for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
@@ -57,7 +58,7 @@ def seed_marked(context: RunContext, scope: str, stream: Stream) -> list[Job]:
         else:
             spans.append(Span(first[:-1], last))  # a span begins behind its lower end
     size = min(AT_ONCE, math.ceil(len(spans) / lanes.thread_count(context.options.workers)) or 1)
-    return [_job(scope, stream, spans[start : start + size]) for start in range(0, len(spans), size)]
+    return [_job(scope, stream, spans[start : start + size], **args) for start in range(0, len(spans), size)]
 
 
 def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
@@ -66,14 +67,17 @@ def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     return [_job(scope, stream, [span]) for span in lanes.lane_spans(context, stream, size, pending=False)]
 
 
-def _job(scope: str, stream: Stream, spans: Sequence[Span]) -> Job:
-    return Job(scope, "complete", {"stream": stream.name, "spans": [list(span) for span in spans]})
+def _job(scope: str, stream: Stream, spans: Sequence[Span], **args: Json) -> Job:
+    return Job(scope, "complete", {"stream": stream.name, "spans": [list(span) for span in spans], **args})
 
 
 def complete(context: RunContext, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
     stream = context.streams[job.args["stream"]]
+    args = {"unlinked": True} if job.args.get("unlinked") else {}
+    if args:
+        context.memory.links.forget()
     found, left = _next_records(context, stream, [Span(*ends) for ends in job.args["spans"]])
     imported = [record for record, _ in found if record.status is Status.IMPORT_OK and not record.deleted_utc]
     links = context.store.links(stream.name, [record.row_key for record in imported])
@@ -96,7 +100,7 @@ def complete(context: RunContext, job: Job) -> Follow:
         changed = changed[count:]
     undone = {one.row_key for one in changed}
     left = [*(span for record, span in found if record.row_key in undone), *left]
-    return [_job(job.scope, stream, left)] if left else []
+    return [_job(job.scope, stream, left, **args)] if left else []
 
 
 def _without_conflicts(

@@ -71,12 +71,12 @@ def seek(context: RunContext, job: Job) -> Follow:
     families = find_parents(context, stream, records)
     mark_records(context, stream, [one.record.row_key for one in families if one.parent and one.parent.deleted_utc])
     left = [one for one in families if is_parent_shown(context, stream, one)]
-    onward = lanes.next_lane_job(job, records[-1], moved=False)
+    onward = lanes.next_lane_job(job, records[-1])
     if is_reread(context, stream):
         return [*reread_jobs(context, job, stream, left), *onward]
     for start in range(0, len(left), ASKED):
         if start and context.time_is_up():
-            return lanes.next_lane_job(job, left[start - 1].record, moved=False)
+            return lanes.next_lane_job(job, left[start - 1].record)
         ask_all(context, stream, [one.record for one in left[start : start + ASKED]], pass_no)
     return onward
 
@@ -222,7 +222,7 @@ def judge(context: RunContext, job: Job) -> Follow:
             by_state[judge_one(context, stream, one.parent, pass_no)].append(one.record.row_key)
     for state, keys in by_state.items():
         write_absent(context, stream, state, keys)
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int) -> str:

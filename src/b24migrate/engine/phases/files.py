@@ -51,14 +51,14 @@ class FileJob:
     @classmethod
     def of(cls, record: Record) -> FileJob:
         """Raises msgspec.DecodeError for a row that is damaged. Links, names and sizes are what a portal said."""
-        said: dict[str, Json] = _ROW.decode(record.payload)
-        ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
+        row: dict[str, Json] = _ROW.decode(record.payload)
+        ref = FileRef(**{name: row[name] for name in FileRef._fields if name in row})
         ref = ref._replace(
             url=ref.url if isinstance(ref.url, str) else "",
             name=ref.name if isinstance(ref.name, str) else "",
             size=parse_size(ref.size),
         )
-        return cls(record, ref, str(said["entity"]), str(said["stream"]), str(said.get("sha256") or ""))
+        return cls(record, ref, str(row["entity"]), str(row["stream"]), str(row.get("sha256") or ""))
 
     @property
     def fetched(self) -> bool:
@@ -70,10 +70,10 @@ class FileJob:
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
 
 
-def parse_size(said: Json) -> int | None:
+def parse_size(value: Json) -> int | None:
     """The number of bytes, where a portal says one."""
     try:
-        found = values.whole(said)
+        found = values.whole(value)
     except values.OddValue:
         return None
     return found if found is not None and found >= 0 else None
@@ -123,14 +123,14 @@ def fetch(context: RunContext, job: Job) -> Follow:
     with keep_at_end(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             if not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
                 return (
                     lanes.repeat_lane(job)
                     if not place
-                    else lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                    else lanes.next_round_job(job, held[place - 1].record, moved=True)
                 )
-    return lanes.next_lane_job(job, last, moved=bool(held))
+    return lanes.next_round_job(job, last, moved=bool(held))
 
 
 def upload(context: RunContext, job: Job) -> Follow:
@@ -141,17 +141,17 @@ def upload(context: RunContext, job: Job) -> Follow:
     with keep_at_end(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(held):
             if place and context.time_is_up():
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             try:
                 whole = _upload(context, one, uploaded)
             except Transient:
                 if not place:
                     raise
                 # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
-                return lanes.next_lane_job(job, held[place - 1].record, moved=True)
+                return lanes.next_round_job(job, held[place - 1].record, moved=True)
             if not whole:
                 return lanes.repeat_lane(job)
-    return lanes.next_lane_job(job, last, moved=bool(held))
+    return lanes.next_round_job(job, last, moved=bool(held))
 
 
 def move_files(context: RunContext, keys: Collection[str]) -> datetime | None:

@@ -82,8 +82,8 @@ def describe_files(context: RunContext, now: str) -> RegisterRow:
     )
 
 
-def found_row(context: RunContext, name: str, now: str, **said: Json) -> RegisterRow:
-    return RegisterRow(f"{context.run}:{name}", {"AtUtc": now, **said})
+def found_row(context: RunContext, name: str, now: str, **columns: Json) -> RegisterRow:
+    return RegisterRow(f"{context.run}:{name}", {"AtUtc": now, **columns})
 
 
 def list_writers(context: RunContext, stream: Stream, since: str, deleted: int) -> list[Writer]:
@@ -122,11 +122,11 @@ def last_writer(context: RunContext, stream: Stream, record: SourceRecord) -> tu
     """By the latest of its times."""
     user, latest = UNKNOWN, None
     for one in stream.written:
-        seen = values.moment(record.payload.get(one.at), context.options.timezone)
-        if seen is None or (latest is not None and seen.utc < latest):
+        written = values.moment(record.payload.get(one.at), context.options.timezone)
+        if written is None or (latest is not None and written.utc < latest):
             continue
         by = record.payload.get(one.by) if isinstance(one.by, str) else one.by(record)
-        user, latest = str(by or UNKNOWN), seen.utc
+        user, latest = str(by or UNKNOWN), written.utc
     return user, latest
 
 
@@ -139,9 +139,9 @@ def read_found(store: Store, run: str) -> list[Found]:
 
 
 def _decode(row: RegisterRow) -> Found:
-    said: Mapping[str, Json] = row.values
-    writers = tuple(Writer(str(user), int(count), str(last)) for user, count, last in said.get("Writers") or ())
-    return Found(row.key.rpartition(":")[2], int(said["Changed"] or 0), int(said["Deleted"] or 0), writers)
+    columns: Mapping[str, Json] = row.values
+    writers = tuple(Writer(str(user), int(count), str(last)) for user, count, last in columns.get("Writers") or ())
+    return Found(row.key.rpartition(":")[2], int(columns["Changed"] or 0), int(columns["Deleted"] or 0), writers)
 
 
 def forget_old_runs(store: Store) -> None:

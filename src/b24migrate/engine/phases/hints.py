@@ -30,10 +30,10 @@ SIZE, REST = "size", "rest"  # of a job's args: how many parents there are; the 
 def hint_of(reading: PerParent, parent: SourceRecord) -> str:
     """The hint by which the parent is asked only as part of a sample; none: it is asked."""
     try:
-        said = reading.has_any(parent)
+        has_any = reading.has_any(parent)
     except (ValueError, TypeError, AttributeError):
-        said = None
-    return NONE if said is False else ELSEWHERE if reading.elsewhere(parent) else ""
+        has_any = None
+    return NONE if has_any is False else ELSEWHERE if reading.elsewhere(parent) else ""
 
 
 def sampled_share(parents: float) -> float:

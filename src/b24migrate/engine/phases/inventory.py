@@ -37,7 +37,7 @@ class Inventory(NamedTuple):
 
     reported: int | None
     retrieved: int
-    limited: bool = False
+    limited: bool
 
     @property
     def drift(self) -> int:
@@ -143,11 +143,11 @@ def note_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Counters that portals keep next to their records are not exact and prove nothing (bitrix24-rest-1 §D3)."""
     parents = context.store.count(CHECKPOINTS, estimate_prefix(stream))
     if parents:
-        told, read = (
+        reported, read = (
             int(context.store.total(CHECKPOINTS, estimate_prefix(stream), one) or 0)
             for one in ("Reported", "Retrieved")
         )
-        message = say("note.counters", stream=stream.name, reported=told, retrieved=read, count=parents)
+        message = say("note.counters", stream=stream.name, reported=reported, retrieved=read, count=parents)
         context.note(entity.name, message, "info")
 
 
@@ -158,8 +158,8 @@ def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | N
     if not isinstance(context.reading(stream), PerParent | Each):
         row = context.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
-    told = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a full pass begins without any
-    return None if told is None else int(told)
+    reported = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a full pass begins without any
+    return None if reported is None else int(reported)
 
 
 def count_now(context: RunContext, stream: Stream, pass_no: int) -> int | None:
@@ -234,8 +234,10 @@ def note_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
     rows = [row.values for row in context.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
     for reason, group in Counter(row["Reason"] or "" for row in rows).most_common():
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
-        told = [f"{_short(name)} {count}" for name, count in names]
-        context.note(entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=told))
+        examples = [f"{_short(name)} {count}" for name, count in names]
+        context.note(
+            entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=examples)
+        )
 
 
 def note_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:

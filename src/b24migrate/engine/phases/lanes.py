@@ -87,8 +87,13 @@ def span_behind(job: Job) -> Span | None:
     return Span(job.args["lo"], job.args["at"]) if job.args.get("at") else None
 
 
-def next_lane_job(job: Job, last: Record, moved: bool) -> list[Job]:
+def next_lane_job(job: Job, last: Record) -> list[Job]:
     """The same lane behind the last record that was looked at."""
+    return [Job(job.scope, job.kind, {**job.args, "at": order_key(last.row_key)})]
+
+
+def next_round_job(job: Job, last: Record, moved: bool) -> list[Job]:
+    """The same, of a lane that is gone through in rounds as long as something moves."""
     args = {**job.args, "at": order_key(last.row_key), "moved": bool(job.args.get("moved")) or moved}
     return [Job(job.scope, job.kind, args)]
 

@@ -44,7 +44,7 @@ def sort_incomplete(context: RunContext, stream: Stream, rows: Sequence[Row]) ->
     why = {key: (row.extras or {})[REFUSED] for key, row in untold.items()}
     return SortedRows(
         [instead.get(row.source_id, row) for row in rows],
-        {key: said for key, said in why.items() if key not in whole},
+        {key: reason for key, reason in why.items() if key not in whole},
         {key: why[key] for key, one in whole.items() if is_changed(stream, untold[key], one)},
     )
 
@@ -64,7 +64,7 @@ def is_changed(stream: Stream, row: Row, staged: Record) -> bool:
 
 def mark_incomplete(context: RunContext, stream: Stream, why: Mapping[str, str]) -> None:
     if why:
-        rows = [RegisterRow(f"{stream.name}:{key}", {"Open": 1, "Reason": said}) for key, said in why.items()]
+        rows = [RegisterRow(f"{stream.name}:{key}", {"Open": 1, "Reason": reason}) for key, reason in why.items()]
         context.store.write(PARTIAL, rows)
 
 

@@ -165,7 +165,7 @@ def take_in_slices(
     ids = [row.source_id for row in page.rows]
     done = str(job.args.get(DONE, ""))
     rows = page.rows[ids.index(done) + 1 :] if done in ids else page.rows
-    most = SLICE if job.args.get(SLOWLY) is True else int(job.args.get(SLOWLY, 0))  # jobs of older stores say True
+    most = int(job.args.get(SLOWLY, 0))
     size = min(size or most, most) if most else size or len(rows) or 1
     slices = deque([rows[at : at + size] for at in range(0, len(rows), size)] or [[]])
     while slices:

@@ -8,18 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
 from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.target_codes import code_stream
 from b24migrate.messages import say
-from b24migrate.model.records import Item, Job, Link, Record, Settled, Span, Status, order_key
+from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.streams import Entity, Kind, SourceRecord, Stream
 from b24migrate.ports import CONFLICTS, DELETIONS, INCOMPLETE, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
 KEPT, NEEDED, UNSURE, REMOVED = "kept", "needed", "unsure", "removed"
+NUMBER = re.compile(rb"\d+")
 ID_IN_VALUE = re.compile(rb'[_"](\d+)"')  # of `"D_12"` and of `"12"`
 REASON = say("keep.needed")
 
@@ -106,7 +109,7 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     """What is not on the target any more. The record first: were it the link, and nothing after it, the record would
     count as imported for ever."""
     store = context.store
-    if not stream.access and streams_with_codes(context.entities):
+    if not stream.access and (stream.mentions or streams_with_codes(context.entities)):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
@@ -122,7 +125,7 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
         context.memory.links.forget()
 
 
-# ---------------------------------------------------------------- custom fields that name what was removed
+# ---------------------------------------------------------------- texts and custom fields that name what was removed
 
 
 def streams_with_codes(entities: Iterable[Entity]) -> list[Stream]:
@@ -130,28 +133,79 @@ def streams_with_codes(entities: Iterable[Entity]) -> list[Stream]:
     return [stream for one in entities if one.custom_fields and one.custom_fields.codes for stream in one.streams]
 
 
+def streams_with_names(context: RunContext, entities: Iterable[Entity]) -> list[Stream]:
+    """Those whose texts or custom fields may name records, and that the target changes."""
+    known = list(entities)
+    coded = {one.name for one in streams_with_codes(known)}
+    return [
+        stream
+        for entity in known
+        for stream in entity.streams
+        if stream.name in coded or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields)
+        if stream.name not in context.target.unchangeable
+    ]
+
+
 def seed_relink(context: RunContext, scope: str) -> list[Job]:
-    if not context.store.some_rows(DELETIONS, f"{REMOVED}:", "", 1):
+    if not has_removed(context):
         return []
-    streams = streams_with_codes(context.entities)
-    return [Job(scope, "relink", {"stream": one.name, "after": ""}) for one in streams]
+    streams = streams_with_names(context, context.entities)
+    return [Job(scope, "relink", {"stream": one.name, "after": "", "start": ""}) for one in streams]
+
+
+def has_removed(context: RunContext) -> bool:
+    return bool(context.store.some_rows(DELETIONS, f"{REMOVED}:", "", 1))
 
 
 def relink(context: RunContext, job: Job) -> Follow:
-    """The second pass looks at those that may name a removed record: the source keeps its code in their custom fields,
-    so they are as they were, and nothing else would send them without it."""
+    """The second pass looks at those that may name a removed record: the source keeps its link in their texts and its
+    code in their custom fields, so they are as they were, and nothing else would send them without it. All are walked
+    once for every `REMOVABLE_AT_ONCE` of those that were removed."""
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
-    removed = {row.key.rpartition(":")[2].encode() for row in context.store.rows(DELETIONS, f"{REMOVED}:")}
-    while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
+    rows = context.store.some_rows(DELETIONS, f"{REMOVED}:", str(job.args.get("start", "")), REMOVABLE_AT_ONCE)
+    removed = Removed(context, stream, [row.key for row in rows])
+    while rows and (records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE)):
         imported = [one for one in records if one.status is Status.IMPORT_OK and not one.deleted_utc]
-        ends = [order_key(one.row_key) for one in imported if not removed.isdisjoint(ID_IN_VALUE.findall(one.payload))]
+        ends = [order_key(one.row_key) for one in imported if removed.may_be_named_by(one)]
         if ends:
-            rows = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
-            context.store.write(INCOMPLETE, rows)
+            marks = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
+            context.store.write(INCOMPLETE, marks)
         after = order_key(records[-1].row_key)
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
-    return []
+    if len(rows) < REMOVABLE_AT_ONCE:
+        return []
+    return [Job(job.scope, job.kind, {**job.args, "after": "", "start": rows[-1].key})]
+
+
+class Removed:
+    """Some records that were removed, and whether records of one stream may name them."""
+
+    def __init__(self, context: RunContext, stream: Stream, keys: Iterable[str]) -> None:
+        self._texts = context.memory.texts
+        self._has_codes = stream in streams_with_codes(context.entities)
+        self._is_tree = any(one.kind is Kind.TREE for one in stream.fields)
+        self._names = {(name, row_key) for _, name, row_key in (key.split(":", 2) for key in keys)}
+        self._numbers = {row_key.rpartition(":")[2].encode() for _, row_key in self._names}
+
+    def may_be_named_by(self, record: Record) -> bool:
+        if self._numbers.isdisjoint(NUMBER.findall(record.payload)):
+            return False
+        if self._is_tree or (self._has_codes and not self._numbers.isdisjoint(ID_IN_VALUE.findall(record.payload))):
+            return True
+        try:
+            payload = msgspec.json.decode(record.payload)
+        except msgspec.DecodeError:
+            return False
+        return any(not self._names.isdisjoint(self._texts.mentioned(text)) for text in find_texts(payload))
+
+
+def find_texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from find_texts(one)
 
 
 def end_relink(context: RunContext, _: Job) -> Follow:

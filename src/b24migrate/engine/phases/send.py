@@ -70,7 +70,7 @@ def send(context: RunContext, job: Job) -> Follow:
     if sender.goes_on_at is not None:
         return [Later(again, sender.goes_on_at) for again in lanes.repeat_lane(job)]
     last = sender.left_off_at or records[-1]
-    return [part for lane in lanes.next_lane_job(job, last, moved) for part in lanes.share_rest(context, lane)]
+    return [part for lane in lanes.next_round_job(job, last, moved) for part in lanes.share_rest(context, lane)]
 
 
 def find_held_parents(context: RunContext, stream: Stream, span: Span | None, now: datetime) -> set[str]:
@@ -319,8 +319,8 @@ class Sender:
         self._retries = self._retries or any(one.status is Status.ERROR_RETRY for one in settled)
         for one in settled:
             if one.status is not Status.IMPORT_OK:
-                told = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
-                self._context.tell(RecordFailed(self._entity.name, self._stream.name, *told))
+                details = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
+                self._context.tell(RecordFailed(self._entity.name, self._stream.name, *details))
 
     def _report(self, settled: Sequence[Settled], latency_ms: float) -> None:
         count = [one.status for one in settled].count

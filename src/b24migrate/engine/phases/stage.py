@@ -224,8 +224,8 @@ def find_files(context: RunContext, stream: Stream, looked: Sequence[SourceRecor
 def _renew_file(old: Staged, new: Staged) -> Staged | None:
     """Its row has no hash when it was fetched, or staged by an earlier version."""
     try:
-        said = msgspec.json.decode(old.payload, type=dict[str, Any])
-        before = digest(FileRef.of_link(said["kind"], said["id"], said["url"]).version)
+        row = msgspec.json.decode(old.payload, type=dict[str, Any])
+        before = digest(FileRef.of_link(row["kind"], row["id"], row["url"]).version)
     except (msgspec.DecodeError, KeyError):  # damaged
         return new
     return None if before == new.payload_hash else new

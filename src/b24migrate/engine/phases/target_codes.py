@@ -27,9 +27,9 @@ def read_codes(context: RunContext, job: Job) -> Follow:
         links = []
         for record in imported:
             found = there.get(stream.key_of(record.row_key))
-            told = None if found is None else found.fields.get(stream.code)
-            code = told or composer.compose(record).fields.get(stream.code)
+            on_target = None if found is None else found.fields.get(stream.code)
+            code = on_target or composer.compose(record).fields.get(stream.code)
             if code:
                 links.append(Link(record.row_key, str(code), "", "learned"))
         context.store.link(code_stream(stream.name, stream.code), links, now=context.clock.now())
-    return lanes.next_lane_job(job, records[-1], moved=False) if records else []
+    return lanes.next_lane_job(job, records[-1]) if records else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -94,6 +94,22 @@ class TextRewriter:
             text = pattern.regex.sub(partial(self._replace, pattern, known), text)
             small = _lower_case(text)
         return RewrittenText(text, unresolved)
+
+    def mentioned(self, text: str) -> Iterator[tuple[str, str]]:
+        """Stream and source id of every record that it names."""
+        if not self.may_hold_ids(text):
+            return
+        small = _lower_case(text)
+        for pattern in self._patterns:
+            if pattern.beginning not in small:
+                continue
+            for match in pattern.regex.finditer(text):
+                if pattern.ids:
+                    yield from zip(pattern.ids, (match[group] for group in pattern.groups), strict=True)
+                    continue
+                yield pattern.stream, pattern.source_id(match)
+                if len(pattern.groups) > 1:
+                    yield self._parents[pattern.stream], match[pattern.first]
 
     def _find_targets(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Source id -> what stands for its group, or for parent and child of a pair."""

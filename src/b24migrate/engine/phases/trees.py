@@ -68,21 +68,21 @@ class Trees:
 
     def _rewrite_key(self, at: TreePosition, under: str, name: str) -> str:
         """Keys hold ids and codes too: a condition is filed under the field it looks at."""
-        told = at.spec.key(under, name)
-        return str(self._rewrite_code(at, name) if told is None else self._replace_id(at.below(name), told, name))
+        linked = at.spec.key(under, name)
+        return str(self._rewrite_code(at, name) if linked is None else self._replace_id(at.below(name), linked, name))
 
-    def _replace_id(self, at: TreePosition, told: tuple[str, str], value: Json) -> Json:
+    def _replace_id(self, at: TreePosition, linked: tuple[str, str], value: Json) -> Json:
         """The target's id. What is lost stays, and its place is told."""
-        target_id = self._context.memory.links.target_id(*told)
+        target_id = self._context.memory.links.target_id(*linked)
         if target_id is None:
-            at.done.places.append((at.place, " ".join(told)))
+            at.done.places.append((at.place, " ".join(linked)))
             return value
         return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id
 
     def _walk_list(self, at: TreePosition, name: str, value: list[Json]) -> list[Json]:
         """Each part is under the list's own key, or under that which the list says."""
-        place, said = at.spec.filed(value) or (-1, "")
-        keys = [said if number == place else name for number in range(len(value))]
+        place, key = at.spec.filed(value) or (-1, "")
+        keys = [key if number == place else name for number in range(len(value))]
         return [self._walk_branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
 
     def _rewrite_code(self, at: TreePosition, text: Json) -> Json:
@@ -112,16 +112,16 @@ class Trees:
         if isinstance(value, list):
             return self._walk_list(at, name, value)
         source_id = None if isinstance(value, dict) else values.reference(value)
-        told = None
+        linked = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
-            told = at.spec.under(at.one, at.around, name, source_id)
-            options = {} if told else mapped_options(self._context, name)
+            linked = at.spec.under(at.one, at.around, name, source_id)
+            options = {} if linked else mapped_options(self._context, name)
             if options and source_id not in options:
                 at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
             elif options:
                 return options[source_id]
-        if told is not None:
-            return self._replace_id(at, told, value)
+        if linked is not None:
+            return self._replace_id(at, linked, value)
         found = self._rewrite_entry(at, name, source_id) if isinstance(value, str) and source_id else None
         return self._walk(at, value, name) if found is None else found
 

@@ -25,7 +25,7 @@ def match(context: RunContext, job: Job) -> Follow:
     if context.options.link_existing_users:
         rest = [one for one in candidates if one.row_key not in loaded]
         _settle(context, stream, _match_candidates(context, stream, rest))
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 def find_linked(context: RunContext, stream: Stream, records: Sequence[Record]) -> set[str]:

@@ -116,11 +116,11 @@ def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
     if not latest or latest[0].get("Limited"):
         return []
     pass_no = current_pass(context, stream)
-    seen, unshown = count_in_pass(context, stream, pass_no), count_unshown(context, stream, pass_no)
+    shown, unshown = count_in_pass(context, stream, pass_no), count_unshown(context, stream, pass_no)
     if unshown <= 0:
         return []
-    staged, note = seen + unshown, say("verify.not_shown", count=unshown)
-    return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
+    staged, note = shown + unshown, say("verify.not_shown", count=unshown)
+    return [Finding(stream.name, Fate.EXTRA, "*", "source", str(shown), str(staged), note)]
 
 
 def count_linked(context: RunContext, stream: Stream) -> int:
@@ -155,7 +155,7 @@ def reconcile(context: RunContext, job: Job) -> Follow:
             for one in missing
         ],
     )
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 # ---------------------------------------------------------------- field by field
@@ -188,7 +188,7 @@ def compare(context: RunContext, job: Job) -> Follow:
         compare_records(context, stream, [one for one in records if _is_compared(one)])
     except Limited as limit:
         return [slower_job(job, limit, job.args, len(records))]
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 def compare_changed(context: RunContext, job: Job) -> Follow:
@@ -233,11 +233,11 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
     equal: list[tuple[str, str]] = []
 
     def compared(one: Record, link: Link, found: TargetRecord | None) -> list[Finding]:
-        said = latest_version(stream, one, now.get(one.row_key))
-        expected = composer.compose(one, said)
+        latest = latest_version(stream, one, now.get(one.row_key))
+        expected = composer.compose(one, latest)
         if expected.problem is not None and expected.problem[0] in FAULTS:
             return [Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1])]
-        findings = expected_differences.findings(said, expected.fields, found)
+        findings = expected_differences.findings(latest, expected.fields, found)
         if found is not None and expected.problem and expected.problem[0] == NOT_ALLOWED:
             findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1]))
         if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
@@ -314,7 +314,7 @@ def cover(context: RunContext, job: Job) -> Follow:
                 if field in stream.covered
             ],
         )
-    return lanes.next_lane_job(job, records[-1], moved=False)
+    return lanes.next_lane_job(job, records[-1])
 
 
 # ---------------------------------------------------------------- findings

@@ -61,8 +61,8 @@ class Dependants:
         keys = {stream.key_of(one.row_key): one for one in found}
         mine = {key: Deleted(key, "kept", REASON) for key, one in keys.items() if self._has(stream.name, one.row_key)}
         asked = [key for key in keys if key not in mine]
-        told = delete_keys(self._context, stream.name, asked, dry_run=dry_run, still=still)
-        mine |= {answer.key: answer for answer in told}
+        deleted = delete_keys(self._context, stream.name, asked, dry_run=dry_run, still=still)
+        mine |= {answer.key: answer for answer in deleted}
         for key, one in keys.items():
             if mine[key].status == "kept" and not mine[key].part:
                 self.keep(stream, one, only_its_own=mine[key].for_good)

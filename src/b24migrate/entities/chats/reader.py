@@ -83,12 +83,12 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
     return Page(next=jobs, aside=list(skipped.values()), alarms=alarms)
 
 
-def is_as_before(told: Mapping[str, Json], staged: SourceRecord | None) -> bool:
+def is_as_before(row: Mapping[str, Json], staged: SourceRecord | None) -> bool:
     if staged is None or "users" not in staged.extras:
         return False
-    if any(name not in told for name in TELLING):
+    if any(name not in row for name in TELLING):
         return False
-    return all(str(in_order(told[name])) == str(in_order(staged.payload.get(name))) for name in TELLING)
+    return all(str(in_order(row[name])) == str(in_order(staged.payload.get(name))) for name in TELLING)
 
 
 def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
@@ -135,12 +135,12 @@ def enumerate_chats(
             if len(found) + len(skipped) == before or max(pages.values()) == 1:
                 break
         asked = {dialog: params for dialog, params in nameless.items() if dialog not in clear}
-        for dialog, told in ask_chat_numbers(source, asked, via).items():
-            if isinstance(told, Permanent):
-                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", refusal_reason(source, via, told)))
+        for dialog, number in ask_chat_numbers(source, asked, via).items():
+            if isinstance(number, Permanent):
+                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", refusal_reason(source, via, number)))
             else:
                 clear.add(dialog)
-                found.setdefault(told, FoundChat(told, f"chat{told}", via))
+                found.setdefault(number, FoundChat(number, f"chat{number}", via))
     skipped |= {dialog: one for dialog, one in refused.items() if dialog not in clear}
     return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}, rows
 
@@ -223,8 +223,8 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
                 continue  # it has ended on an earlier page
             read[name] = page + 1
             try:
-                said = decode_answer(answer)
-                items = open_list(said, ("items",), "im.recent.list").items
+                listing = decode_answer(answer)
+                items = open_list(listing, ("items",), "im.recent.list").items
             except Permanent as error:
                 if name != NOT_NEEDED:
                     raise
@@ -232,8 +232,8 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
                 del ahead[name]
                 continue
             yield from (item for item in items if isinstance(item, dict))
-            told = [said[flag] for flag in ("hasMore", "hasMorePages") if flag in said]
-            if not (any(told) if told else items):  # where it does not tell, an empty page is the end
+            flags = [listing[flag] for flag in ("hasMore", "hasMorePages") if flag in listing]
+            if not (any(flags) if flags else items):  # where it does not tell, an empty page is the end
                 del ahead[name]
         ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
     pages.update(read)
@@ -249,8 +249,8 @@ def decode_answer(answer: Answer) -> Mapping[str, Json]:
         raise answer.error.gate
     if answer.error is not None:
         raise answer.error
-    said = msgspec.json.decode(answer.result or b"{}")
-    return said if isinstance(said, dict) else {}
+    row = msgspec.json.decode(answer.result or b"{}")
+    return row if isinstance(row, dict) else {}
 
 
 def read_details(source: Source, chats: Sequence[FoundChat], number: int, known: Known | None = None) -> Page:
@@ -271,8 +271,8 @@ def read_details(source: Source, chats: Sequence[FoundChat], number: int, known:
             elif dialog.error is not None:
                 raise dialog.error
             else:
-                told = row_in(dialog.result, "im.dialog.get")
-                users = users_before(chat, told, before.get(str(chat.chat_id)))
+                row = row_in(dialog.result, "im.dialog.get")
+                users = users_before(chat, row, before.get(str(chat.chat_id)))
                 users = participants(source, chat, *people) if users is None else users
                 rows.append(chat_row(chat, dialog, users))
                 aside += unlisted_comments(chat, dialog)
@@ -280,9 +280,9 @@ def read_details(source: Source, chats: Sequence[FoundChat], number: int, known:
     return Page(rows=rows, aside=aside, log=[log], alarms=note_missing_participants(rows))
 
 
-def users_before(chat: FoundChat, told: Mapping[str, Json], staged: SourceRecord | None) -> list[int] | None:
+def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord | None) -> list[int] | None:
     """None where they are asked for, or something changed since the chat was listed."""
-    if chat.people or staged is None or not is_as_before(told, staged):
+    if chat.people or staged is None or not is_as_before(row, staged):
         return None
     return list(staged.extras["users"])
 
@@ -291,10 +291,10 @@ def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
     (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
     are."""
-    told = row_in(dialog.result, "im.dialog.get")
-    if told.get("message_type") not in CHANNELS:
+    row = row_in(dialog.result, "im.dialog.get")
+    if row.get("message_type") not in CHANNELS:
         return []
-    name = str(told.get("name") or chat.chat_id)
+    name = str(row.get("name") or chat.chat_id)
     return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
 
 
@@ -304,8 +304,8 @@ def note_missing_participants(rows: Sequence[Row]) -> list[str]:
 
 def detail_commands(chat: FoundChat) -> list[Command]:
     """What has to be asked. Who is in a private dialog is known."""
-    said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
-    return [said, ask_participants(chat)] if chat.dialog.startswith("chat") and chat.people else [said]
+    details = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
+    return [details, ask_participants(chat)] if chat.dialog.startswith("chat") and chat.people else [details]
 
 
 def ask_participants(chat: FoundChat) -> Command:
@@ -318,8 +318,8 @@ def chat_row(chat: FoundChat, dialog: Answer, users: list[int] | None) -> Row:
 
 def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     """Participants that the portal does not tell are left out: unknown is not empty."""
-    told = {REFUSED: say("note.participants")} if users is None else {"users": users}
-    return {"via": via, "dialog": dialog, **told}
+    people = {REFUSED: say("note.participants")} if users is None else {"users": users}
+    return {"via": via, "dialog": dialog, **people}
 
 
 def participants(source: Source, chat: FoundChat, answer: Answer | None = None) -> list[int] | None:
@@ -333,10 +333,10 @@ def participants(source: Source, chat: FoundChat, answer: Answer | None = None) 
     if answer.error is not None:
         raise answer.error
     try:
-        told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
+        users = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
     except (msgspec.DecodeError, RecursionError):
         raise unexpected_answer("im.chat.user.list", ()) from None
-    return told or active_participants(source, chat)  # to who may not look the portal shows nobody, without a word
+    return users or active_participants(source, chat)  # to who may not look the portal shows nobody, without a word
 
 
 def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:

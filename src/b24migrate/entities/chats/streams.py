@@ -54,32 +54,32 @@ CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_co
 # ---------------------------------------------------------------- what is said about the records
 
 
-def avatar(seen: SourceRecord) -> Iterable[FileRef]:
-    url = seen.payload.get("avatar")
+def avatar(record: SourceRecord) -> Iterable[FileRef]:
+    url = record.payload.get("avatar")
     if is_link(url):
-        yield FileRef.of_link("chat", seen.id, str(url))
+        yield FileRef.of_link("chat", record.id, str(url))
 
 
-def is_thread(seen: SourceRecord) -> bool:
+def is_thread(record: SourceRecord) -> bool:
     """Comments under a post of a channel."""
-    return str(seen.payload.get("parent_chat_id") or "0") != "0"
+    return str(record.payload.get("parent_chat_id") or "0") != "0"
 
 
-def channel_of(seen: SourceRecord) -> Json:
-    return str(seen.payload["parent_chat_id"]) if is_thread(seen) else ABSENT
+def channel_of(record: SourceRecord) -> Json:
+    return str(record.payload["parent_chat_id"]) if is_thread(record) else ABSENT
 
 
-def post_of(seen: SourceRecord) -> Json:
-    return f"{channel_of(seen)}:{seen.payload.get('parent_message_id')}" if is_thread(seen) else ABSENT
+def post_of(record: SourceRecord) -> Json:
+    return f"{channel_of(record)}:{record.payload.get('parent_message_id')}" if is_thread(record) else ABSENT
 
 
-def chat_subject(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
+def chat_subject(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
     text = str(value or "")
-    if seen.payload.get("entity_type") == "SONET_GROUP":
+    if record.payload.get("entity_type") == "SONET_GROUP":
         return resolve("groups", text) if text not in ("", "0") else None
     kind, bar, source_id = text.partition("|")
-    if seen.payload.get("entity_type") != "CRM" or not bar:
+    if record.payload.get("entity_type") != "CRM" or not bar:
         return text
     smart = kind.removeprefix("DYNAMIC_")
     if smart.isdecimal():
@@ -87,23 +87,23 @@ def chat_subject(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return f"{kind}|{resolve(CHAT_KINDS.get(kind, kind), source_id)}"
 
 
-def params_of(seen: SourceRecord) -> Mapping[str, Json]:
+def params_of(record: SourceRecord) -> Mapping[str, Json]:
     """An empty map arrives as []; very old messages have null."""
-    params = seen.payload.get("params")
+    params = record.payload.get("params")
     return params if isinstance(params, dict) else {}
 
 
-def other_params(seen: SourceRecord) -> Args:
-    return {name: value for name, value in params_of(seen).items() if name not in ("FILE_ID", "LIKE")}
+def other_params(record: SourceRecord) -> Args:
+    return {name: value for name, value in params_of(record).items() if name not in ("FILE_ID", "LIKE")}
 
 
-def reactions(seen: SourceRecord) -> Args:
-    likes = params_of(seen).get("LIKE")
+def reactions(record: SourceRecord) -> Args:
+    likes = params_of(record).get("LIKE")
     return {"LIKE": len(likes)} if likes else {}
 
 
-def file_ids(seen: SourceRecord) -> list[str]:
-    ids = params_of(seen).get("FILE_ID") or []
+def file_ids(record: SourceRecord) -> list[str]:
+    ids = params_of(record).get("FILE_ID") or []
     return [str(one) for one in (ids.values() if isinstance(ids, dict) else ids if isinstance(ids, list) else [ids])]
 
 
@@ -114,19 +114,19 @@ def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": kept} if kept else None
 
 
-def attached_files(seen: SourceRecord) -> Iterable[FileRef]:
-    known = {str(one["id"]): one for one in seen.extras.get("files", [])}
-    for file_id in file_ids(seen):
-        told = known.get(file_id, {})
+def attached_files(record: SourceRecord) -> Iterable[FileRef]:
+    known = {str(one["id"]): one for one in record.extras.get("files", [])}
+    for file_id in file_ids(record):
+        details = known.get(file_id, {})
         yield FileRef(
-            "disk", file_id, name=str(told.get("name", "")), size=told.get("size"), place=f"chat{seen.parent}"
+            "disk", file_id, name=str(details.get("name", "")), size=details.get("size"), place=f"chat{record.parent}"
         )
 
 
-def chat_type(seen: SourceRecord) -> str:
-    if seen.payload.get("message_type") == "P" or seen.payload.get("type") in ("private", "user"):
+def chat_type(record: SourceRecord) -> str:
+    if record.payload.get("message_type") == "P" or record.payload.get("type") in ("private", "user"):
         return "private"
-    return str(seen.payload.get("type") or "chat")
+    return str(record.payload.get("type") or "chat")
 
 
 def find_private_chats(
@@ -157,10 +157,10 @@ chats = Stream(
         Field("description", Kind.RICH),
         Field("owner", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
         Field("manager_list", Kind.REFS, to="users"),
-        Field("users", Kind.REFS, take=lambda seen: seen.extras.get("users", ABSENT), to="users"),
+        Field("users", Kind.REFS, take=lambda record: record.extras.get("users", ABSENT), to="users"),
         *times("date_create"),
         *texts("color"),
-        Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
+        Field("avatar", Kind.FILE, take=lambda record: [ref.key for ref in avatar(record)]),
         *texts("entity_type"),
         Field("entity_id", Kind.CODED, code=chat_subject, names=("groups", *CRM_STREAMS)),
         Field("parent_chat_id", Kind.REF, take=channel_of, to="chats", late=True, beyond=True),
@@ -169,7 +169,7 @@ chats = Stream(
     stamp="date_create",
     written=(Written("owner", "date_create"),),
     files=avatar,
-    exclude=lambda seen: skip_rule(seen.payload),
+    exclude=lambda record: skip_rule(record.payload),
     unsure=UNKNOWN_KIND,
     fetch=refetch_chats,
     # A deleted and a hidden dialog have one error, ACCESS_ERROR (api-reference/chats/im-dialog-get.md).
@@ -231,12 +231,12 @@ chat_messages = Stream(
     batch_option="batch_messages",
     ordered=True,
     fields=(
-        Field("chat_id", Kind.REF, take=lambda seen: seen.parent, to="chats", policy=Policy.REQUIRE),
+        Field("chat_id", Kind.REF, take=lambda record: record.parent, to="chats", policy=Policy.REQUIRE),
         Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
         *times("date"),
         Field("text", Kind.RICH),
         Field("params", Kind.TREE, take=other_params, inside={"CHAT_USER": "users", "NOTIFY": "users"}),
-        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached_files(seen)]),
+        Field("files", Kind.FILES, take=lambda record: [ref.key for ref in attached_files(record)]),
         Field("reactions", Kind.AS_IS, take=reactions),
     ),
     stamp="date",

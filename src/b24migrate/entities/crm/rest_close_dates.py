@@ -4,6 +4,7 @@ crm lib/Field/CloseDate.php; for deals a setting of the box): its own date is wr
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import msgspec
@@ -12,11 +13,14 @@ from b24migrate.model.fidelity import Draft
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.targets.rest import values
 from b24migrate.targets.rest.box import Box, rows_at
+from b24migrate.targets.rest.journal import read_mark, set_mark
 
 STAGES = Table("CrmStages", "crm_stages")
 FIELD = "closedate"
 FINAL = ("S", "F")
+CLOSED = "closed"  # what records are marked with that come into a final stage, and when
 KEPT_S = 600.0
+IN_A_CALL = 20  # records, at most
 NEAR = timedelta(days=2)  # to today: such a date does not show whether the box set it
 _OF_PIPELINE = re.compile(r"C(\d+):")
 _OF_SMART_PROCESS = re.compile(r"DT(\d+)_(\d+):")
@@ -33,8 +37,12 @@ def dictionary(stage: Json) -> str:
 
 def is_final(box: Box, fields: Args) -> bool:
     """Whether a record with a close date is in a final stage of the box."""
+    return bool(fields.get(FIELD)) and _has_final_stage(box, fields)
+
+
+def _has_final_stage(box: Box, fields: Args) -> bool:
     stage = fields.get("stageId")
-    return bool(stage and fields.get(FIELD)) and str(stage) in _final_stages(box, dictionary(stage))
+    return bool(stage) and str(stage) in _final_stages(box, dictionary(stage))
 
 
 def _final_stages(box: Box, name: str) -> frozenset[str]:
@@ -45,23 +53,54 @@ def _final_stages(box: Box, name: str) -> frozenset[str]:
     return box.kept(f"final stages of {name}", asked, KEPT_S)
 
 
+@dataclass
+class CloseDates:
+    """What was seen of a type: whether the box set another date; the records that have their own."""
+
+    overwritten: bool = False
+    right: set[str] = field(default_factory=set)
+
+
 def overwrites_date(box: Box, number: str, target_id: str, fields: Args) -> bool:
-    """Whether the box set another date. That is looked at once; then it holds for all records of the type."""
+    """Whether the box set another date. One record that has another shows it for all of its type. One that has its own
+    does not: a process may have put it right, and all others of its call, and was killed before it wrote that down."""
     day = values.parse_time(fields[FIELD])
     if day is None or abs(box.portal.clock.now() - day) < NEAR:
         return True
-
-    def looked_at() -> bool:
+    seen = box.kept(f"close dates of {number}", CloseDates, KEPT_S)
+    if not seen.overwritten and len(seen.right) <= IN_A_CALL:
         asked = {"entityTypeId": number, "select": ["id", FIELD], "filter": {"@id": [target_id]}, "start": 0}
         row = next(rows_at(box.question("crm.item.list", asked), "items"), {})
-        return values.day(row.get(FIELD)) != values.day(fields[FIELD])
-
-    return box.kept(f"close dates of {number}", looked_at, KEPT_S)
+        if values.day(row.get(FIELD)) == values.day(fields[FIELD]):
+            seen.right.add(target_id)
+            return False
+        seen.overwritten = True
+    return seen.overwritten
 
 
 def close(box: Box, number: str, target_id: str, fields: Args) -> None:
     """The stage stays as it is, so that the date does, too."""
     box.call("crm.item.update", {"entityTypeId": number, "id": target_id, "fields": {FIELD: fields[FIELD]}})
+
+
+def note_move(box: Box, stream: str, key: str, fields: Args) -> None:
+    """Before a record is moved: the box closes it today, and whoever moves it may be killed before the date is put
+    right."""
+    if _has_final_stage(box, fields):
+        set_mark(box, CLOSED, stream, key, value=values.utc(box.portal.clock.now().isoformat()))
+
+
+def forget_move(box: Box, stream: str, key: str, fields: Args) -> None:
+    """After the date was written. Where the source has none, that of the box stays its own."""
+    if fields.get(FIELD):
+        set_mark(box, CLOSED, stream, key, value=None)
+
+
+def set_by_box(box: Box, stream: str, key: str, fields: Args) -> frozenset[str]:
+    """The close date, if it is of the day on which we moved the record. Clocks and zones may be apart."""
+    moved = values.parse_time(read_mark(box, CLOSED, stream, key))
+    closed = values.parse_time(fields.get(FIELD))
+    return frozenset({FIELD}) if moved and closed and abs(closed - moved) < NEAR else frozenset()
 
 
 def is_closed(box: Box, draft: Draft) -> bool:

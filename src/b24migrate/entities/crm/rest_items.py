@@ -182,9 +182,12 @@ class Kind:
             fields.pop("opportunity", None)
         moves = bool(fields.get("stageId")) and fields["stageId"] != there.get("stageId")
         rest_late.note_update(box, self.stream, number, item, there, moves=moves)
+        if moves:
+            rest_close_dates.note_move(box, self.stream, item.key, item.fields)
         box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **WISH, "fields": fields})
         if moves and rest_close_dates.is_final(box, item.fields):
             rest_close_dates.close(box, number, known.target_id, item.fields)
+        rest_close_dates.forget_move(box, self.stream, item.key, item.fields)
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])
             if told != item.fields["productRows"]:
@@ -242,6 +245,7 @@ def writer(kind: Kind, custom_fields: FieldMethods) -> Writer:
         finish=kind.finish,
         update=kind.update,
         read=kind.read,
+        own=lambda box, key, fields: rest_close_dates.set_by_box(box, kind.stream, key, fields),
         delete=kind.delete,
         restless=frozenset({"updatedTime", "updatedBy", "lastActivityTime", "lastActivityBy", "lastCommunicationTime"}),
         serial=True,

@@ -1,4 +1,8 @@
-"""Comments of posts. A box shows their texts to their authors only, so a lost one is known by its author and post."""
+"""Comments of posts. A box shows their texts to their authors only, so a lost one is known by its author and post.
+
+A box refuses a text that the same author has written to the same post before, unless there are files with it
+(api-reference/log/blogcomment/log-blogcomment-add.md; kernel blog lib/item/comment.php compares the last one only). The
+line before the text holds the number of the comment: one that is refused as a duplicate is there already."""
 
 from __future__ import annotations
 
@@ -11,14 +15,16 @@ from b24migrate.bitrix.newest_first import NEWEST
 from b24migrate.entities.feed import rest_rules
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
-from b24migrate.model.records import Args, Item, Json
+from b24migrate.model.records import Args, Item, Json, order_key
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, rows_at, unexpected_answer
+from b24migrate.targets.rest.journal import Journal, State
 from b24migrate.targets.rest.values import add_header, format_number, header_number
-from b24migrate.targets.rest.writer import CreateResult, Known, Writer, choose_unclaimed, create_one_by_one
+from b24migrate.targets.rest.writer import CreateResult, Known, Writer, choose_unclaimed, create_one
 
 STREAM = "feed_comments"
 READER = "log.blogcomment.user.get"
+DUPLICATE = "Duplicate comment"
 PAGE = 100
 PLACES_S = 3600.0
 
@@ -45,7 +51,28 @@ def fit_files(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
 
 
 def add_comments(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    return create_one_by_one("log.blogcomment.add", lambda item: comment_params(box, item))(box, items)
+    """One that is refused is not there: nothing that looks like it is taken for it later."""
+    for item in items:
+        made = create_one(box, item, "log.blogcomment.add", lambda one: comment_params(box, one), str)
+        if made.error is not None and DUPLICATE in made.error.message:
+            there = find_duplicate(box, item)
+            made = CreateResult(item.key, there) if there else made
+        elif made.error is not None:
+            Journal(box.store).forget(STREAM, [item.key])
+        yield made
+
+
+def find_duplicate(box: Box, item: Item) -> str:
+    """The id of the comment that the box takes this one for: the last of its author on the post that no other key
+    has."""
+    trace = comment_trace(item)
+    known = (one for some in Journal(box.store).walk(STREAM, family(item.key)) for one in some)
+    taken = {one.target_id for one in known if one.key != item.key}
+    for page in comments_by(box, trace["author"] or box.owner):
+        free = (row for row in page if own_id(row) not in taken and is_candidate(row, item.key, trace))
+        if last := max(free, key=lambda row: int(own_id(row)), default=None):
+            return own_id(last)
+    return ""
 
 
 class Place(NamedTuple):
@@ -87,20 +114,44 @@ def own_id(row: Args) -> str:
 
 
 def comment_trace(item: Item) -> Args:
-    return {"author": str(item.fields.get("author_id") or ""), "post": str(item.fields["post_id"])}
+    fields = item.fields
+    author, post = str(fields.get("author_id") or ""), str(fields["post_id"])
+    return {"author": author, "post": post, "files": bool(fields.get("files"))}
+
+
+def family(key: str) -> str:
+    """What the keys of all comments of a post begin with."""
+    return f"{key.rpartition(':')[0]}:"
 
 
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    """Where texts are hidden, the oldest is the first that was sent."""
+    asked = {**begun, **lost_siblings(box, begun)}
     candidates: dict[str, list[str]] = {}
     for author in sorted({str(one["author"]) for one in begun.values()}):
-        mine = {key: one for key, one in begun.items() if str(one["author"]) == author}
+        mine = {key: asked[key] for key in sorted(asked, key=order_key) if str(asked[key]["author"]) == author}
         after = min(int(one.get("after") or 0) for one in mine.values())
         pages = takewhile(partial(any_above, after), comments_by(box, author or box.owner))
         rows = [row for page in pages for row in page if int(own_id(row)) > after]
-        rows.sort(key=lambda row: int(own_id(row)))  # where texts are hidden, the oldest is the first that was sent
+        rows.sort(key=lambda row: int(own_id(row)))
         for key, one in mine.items():
             candidates[key] = [own_id(row) for row in rows if is_candidate(row, key, one)]
-    return choose_unclaimed(box, STREAM, candidates)
+    found = choose_unclaimed(box, STREAM, candidates)
+    return {key: target_id for key, target_id in found.items() if key in begun}
+
+
+def lost_siblings(box: Box, begun: Mapping[str, Json]) -> dict[str, Json]:
+    """Others whose answers got lost, and that may be among those that look like these. If one of these is taken for
+    one of them, the box refuses it as a duplicate. One with files it would take twice, so for these nobody else's is
+    left out."""
+    alike = {(family(key), str(one["author"])) for key, one in begun.items() if not one.get("files")}
+    return {
+        one.key: one.trace
+        for post in sorted({post for post, _ in alike})
+        for some in Journal(box.store).walk(STREAM, post)
+        for one in some
+        if one.state is State.BEGUN and one.key not in begun and (post, str(one.trace["author"])) in alike
+    }
 
 
 def any_above(number: int, page: Sequence[Args]) -> bool:
@@ -108,11 +159,13 @@ def any_above(number: int, page: Sequence[Args]) -> bool:
 
 
 def is_candidate(row: Args, key: str, trace: Args) -> bool:
-    """The owner of the webhook sees his own words, and everybody's where the box does not hide them."""
-    hidden = not row.get("text")
-    return str(row.get("post_id") or trace["post"]) == trace["post"] and (
-        hidden or header_number(row["text"]) == format_number(key)
-    )
+    """The owner of the webhook sees his own words, and everybody's where the box does not hide them. One that was sent
+    without files has none."""
+    if str(row.get("post_id") or trace["post"]) != trace["post"]:
+        return False
+    if row.get("text"):
+        return header_number(row["text"]) == format_number(key)
+    return bool(trace.get("files", True)) or not row.get("attach")
 
 
 def update_comment(_box: Box, _known: Known, _item: Item) -> None:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 
-from b24migrate.entities import probes
 from b24migrate.entities.attachments import refs_of, resolve_rows
 from b24migrate.entities.codes import recipient
-from b24migrate.entities.readers import id_of
+from b24migrate.entities.feed.entries import (
+    ENTRIES_AT_ONCE,
+    METHOD,
+    habits,
+    page_at,
+    posts_in,
+    posts_of_entries,
+    require_answers,
+)
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.streams import (
-    ANY,
     Alias,
-    Asking,
     Backward,
     Entity,
     Field,
@@ -27,10 +30,8 @@ from b24migrate.model.streams import (
     Kind,
     Known,
     Mention,
-    Named,
     PerParent,
     Policy,
-    Probe,
     Slices,
     SourceRecord,
     Stream,
@@ -39,9 +40,8 @@ from b24migrate.model.streams import (
     texts,
     times,
 )
-from b24migrate.ports import Answer, Command, Source
+from b24migrate.ports import Command, Source
 
-METHOD = "log.blogpost.get"
 PAGE = 50
 PAGES_AT_ONCE = 50
 CATCH_UP = 20  # pages at the top that are looked at again, at most
@@ -50,9 +50,6 @@ REACTIONS = say("skip.reactions")
 UNPUBLISHED = say("skip.unpublished")
 HIDDEN = say("skip.hidden")
 NAMELESS = say("skip.nameless")
-BY_POST = say("skip.by_post")
-NO_CURSOR = say("skip.no_cursor")
-UNSEEN = say("skip.unseen_post")
 
 
 # ---------------------------------------------------------------- reading posts
@@ -138,22 +135,6 @@ def lowest(source: Source, limit: int) -> Page:
     return Page(rows=rows, log=log, alarms=[OWN_FEED, REACTIONS])
 
 
-def page_at(start: int) -> Command:
-    return Command(METHOD, {"start": start})
-
-
-def require_answers(answers: Sequence[Answer]) -> Sequence[Answer]:
-    for answer in answers:
-        if answer.error is not None:
-            raise answer.error
-    return answers
-
-
-def posts_in(answer: Answer) -> list[Row]:
-    raws = open_list(answer.result, (), METHOD).items
-    return [Row(id_of(raw, "ID", METHOD), bytes(raw)) for raw in raws]
-
-
 def posts_page(
     source: Source, rows: Sequence[Row], via: int, started: datetime, number: int, *, known: Known | None = None
 ) -> Page:
@@ -161,9 +142,9 @@ def posts_page(
     seen_by = {"via": via, "seen_by": source.owners[via]}
     staged = known.lookup("feed_posts", [row.source_id for row in rows]) if known else {}
     files = {name: file for one in staged.values() for name, file in (one.extras.get("attached") or {}).items()}
-    told = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
+    resolved = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
     log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
-    return Page(rows=told, log=[log])
+    return Page(rows=resolved, log=[log])
 
 
 def refetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
@@ -196,40 +177,40 @@ def attachments(payload: Mapping[str, Json]) -> list[str]:
     return [str(one) for one in members if str(one).isdecimal()]
 
 
-def file_keys(seen: SourceRecord) -> list[str]:
-    known = seen.extras.get("attached") or {}
-    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(seen.payload)]
+def file_keys(record: SourceRecord) -> list[str]:
+    known = record.extras.get("attached") or {}
+    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(record.payload)]
 
 
-def important(seen: SourceRecord) -> bool:
-    return str(post_value(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
+def important(record: SourceRecord) -> bool:
+    return str(post_value(record.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
 
 
-def important_until(seen: SourceRecord) -> Json:
-    return post_value(seen.payload, "UF_IMPRTANT_DATE_END")
+def important_until(record: SourceRecord) -> Json:
+    return post_value(record.payload, "UF_IMPRTANT_DATE_END")
 
 
 # `#1` is a number, not a tag
 TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
 
 
-def tags(seen: SourceRecord) -> list[str]:
+def tags(record: SourceRecord) -> list[str]:
     """The portal tells tags by number only; their names stand in the text."""
-    if seen.payload.get("HAS_TAGS") == "N":
+    if record.payload.get("HAS_TAGS") == "N":
         return []
-    found = TAG.findall(str(seen.payload.get("DETAIL_TEXT") or ""))
+    found = TAG.findall(str(record.payload.get("DETAIL_TEXT") or ""))
     return list(dict.fromkeys(one or other for one, other in found))
 
 
-def recipients(seen: SourceRecord) -> list[str]:
+def recipients(record: SourceRecord) -> list[str]:
     """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
     to everybody, it might tell what was private."""
-    codes = seen.extras.get(feed_recipients.name) or []
-    own = f"U{seen.payload.get('AUTHOR_ID')}"
-    if seen.payload.get("HAS_SOCNET_ALL") == "Y":
+    codes = record.extras.get(feed_recipients.name) or []
+    own = f"U{record.payload.get('AUTHOR_ID')}"
+    if record.payload.get("HAS_SOCNET_ALL") == "Y":
         return ["UA", *(code for code in codes if not code.startswith("U"))]
     others = [code for code in codes if code != own]
-    return others or list(dict.fromkeys([own, f"U{seen.extras.get('seen_by', seen.payload.get('AUTHOR_ID'))}"]))
+    return others or list(dict.fromkeys([own, f"U{record.extras.get('seen_by', record.payload.get('AUTHOR_ID'))}"]))
 
 
 # ---------------------------------------------------------------- who a post was addressed to
@@ -297,179 +278,6 @@ feed_posts = Stream(
 )
 
 
-# ---------------------------------------------------------------- which post an entry of the feed is
-
-# Comments name their post (kernel 25.100) or only its entry in the feed (documentation of log.blogcomment.user.get),
-# and posts do not name their entry. The documentation of log.blogpost.get calls its cursors ids of entries, and an old
-# portal knows none. It names no order, so which of several posts one gets is not known. But whatever the order is: the
-# one from the entry on is the entry's own if the one behind it is another, and so it is downwards. Where the nearest
-# comes first, upwards or downwards, that finds every post; it never finds a wrong one.
-
-
-class Cursor(StrEnum):
-    """What FIRST_ID and LAST_ID of log.blogpost.get count on a portal."""
-
-    ENTRY = "entry"
-    POST = "post"
-    NONE = "ignored"  # and everything is answered
-    UNKNOWN = "unknown"  # no visible post shows it
-
-
-BEYOND = 2**31 - 1  # no post follows it: a portal that returns one ignores cursors
-ENTRIES_AT_ONCE = 16  # three commands each, and one that proves that cursors are obeyed: one request
-POSTS_TRIED = 9  # five commands each
-POSTS_PROBED = 2  # at the start of a run
-
-
-def first_behind(number: int) -> Command:
-    return Command(METHOD, {"FIRST_ID": number, "LIMIT": 1})
-
-
-def last_before(number: int) -> Command:
-    return Command(METHOD, {"LAST_ID": number, "LIMIT": 1})
-
-
-def upwards(number: int) -> list[Command]:
-    """From it on, and behind it."""
-    return [first_behind(number - 1), first_behind(number)]
-
-
-def downwards(number: int) -> list[Command]:
-    """Up to it, and before it."""
-    return [last_before(number + 1), last_before(number)]
-
-
-def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
-    """The posts that each command finds; None where the portal ignores cursors."""
-    answers = require_answers(source.batch([*commands, first_behind(BEYOND)], via=via))
-    return check_cursors([[row.source_id for row in posts_in(answer)] for answer in answers])
-
-
-def check_cursors(found: Sequence[list[str]]) -> list[list[str]] | None:
-    """Without the last, which asks beyond everything; None if the portal ignores cursors."""
-    *pages, beyond = found
-    return None if beyond or any(len(one) > 1 for one in pages) else pages
-
-
-def about_posts(posts: Sequence[str]) -> list[Command]:
-    asked = [[*upwards(int(one)), *downwards(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
-    return [command for some in asked for command in some]
-
-
-def judge_cursor(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
-    """A cursor that counts posts finds each of them by its id, one that counts entries finds others, or such as ought
-    to lie on its other side. Finding some and not others proves nothing: the order may hide them. A post that went
-    meanwhile says nothing."""
-    if found is None:
-        return Cursor.NONE
-    told = [found[place : place + 5] for place in range(0, len(found), 5)]
-    hits: list[bool] = []
-    for one, (start, behind, end, before, itself) in zip(posts, told, strict=True):
-        if itself != [one]:
-            continue
-        above, below = [*map(int, behind)], [*map(int, before)]
-        if any(post <= int(one) for post in above) or any(post >= int(one) for post in below):
-            return Cursor.ENTRY
-        hits.append(one in (post_at(start, behind), post_at(end, before)))
-    if not hits or (any(hits) and not all(hits)):
-        return Cursor.UNKNOWN
-    return Cursor.POST if all(hits) else Cursor.ENTRY
-
-
-def post_at(including: Sequence[str], beyond: Sequence[str]) -> str:
-    """The post at a number, from the posts with it and beyond it; empty where that is not told."""
-    return including[0] if including and including != beyond else ""
-
-
-def cursor_kind(source: Source, via: int = 0) -> Cursor:
-    """What the probes saw; else one page and one request with posts that are known."""
-    if source.habits.get("feed_cursor"):
-        return Cursor(str(source.habits["feed_cursor"]))
-    (page,) = require_answers(source.batch([page_at(0)], via=via))
-    posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
-    return judge_cursor(posts, ids_by_cursor(source, about_posts(posts), via))
-
-
-def ask_feed(wide: bool) -> Asking:
-    """Which id the cursors of log.blogpost.get take, and how comments name their post."""
-    first, own = yield [page_at(0), comments_by(None)]
-    rows = [row for row in probes.list_at(first) if str(row.get("ID")).isdecimal()]
-    posts = [str(row["ID"]) for row in rows][: POSTS_TRIED if wide else POSTS_PROBED]
-    authors = list(dict.fromkeys(probes.numbers(rows, "AUTHOR_ID")))[: probes.MANY if wide else probes.FEW]
-    asked = [*about_posts(posts), first_behind(BEYOND)] if posts else []
-    answers = yield [*asked, *map(comments_by, authors)]
-    pages, comments = answers[: len(asked)], [own, *answers[len(asked) :]]
-    known = [probes.decode_answer(one) for one in comments]
-    keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
-    named = [row for one in comments for key in keys for row in probes.list_at(one, key)]
-    names = {"post" if row.get("post_id") else "entry" for row in named}
-    kind = Cursor.UNKNOWN
-    if posts and not any(one.error for one in pages):
-        kind = judge_cursor(
-            posts, check_cursors([[str(row.get("ID")) for row in probes.list_at(one)] for one in pages])
-        )
-    return {
-        "feed_cursor": None if kind is Cursor.UNKNOWN else str(kind),
-        "comments_name": names.pop() if len(names) == 1 else None,
-        "comment_keys": {"comments": "lower", "COMMENTS": "upper"}.get(keys.pop()) if len(keys) == 1 else None,
-    }
-
-
-def comments_by(author: int | None) -> Command:
-    return Command("log.blogcomment.user.get", {**({"USER_ID": author} if author else {}), "LIMIT": 1})
-
-
-habits = Probe(
-    {
-        "feed_cursor": ("post", "entry", "ignored"),
-        "comments_name": ("post", "entry"),
-        "comment_keys": ("lower", "upper"),
-    },
-    ask_feed,
-)
-
-
-def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
-    """The post of each entry, through the webhook that likely sees it, else through the first. A cursor that counts
-    posts finds under the number of an entry a post of the same number or none: any other proves that it counts entries,
-    and where there is no proof it is asked for."""
-    found: dict[str, str] = {}
-    for via in sorted(set(entries.values())):
-        for one in dict.fromkeys((via, 0)):
-            left = [entry for entry, likely in entries.items() if likely == via and entry not in found]
-            posts = own_posts(source, left, one)
-            if posts is None:
-                return for_all(entries, Cursor.NONE)
-            found |= posts
-    if all(entry == post for entry, post in found.items()):
-        kind = cursor_kind(source, min(entries.values()))
-        if kind in (Cursor.POST, Cursor.NONE):
-            return for_all(entries, kind)
-        found = found if kind is Cursor.ENTRY else {}
-    return {entry: Named(found[entry]) if entry in found else Named(why=UNSEEN) for entry in entries}
-
-
-def for_all(entries: Iterable[str], kind: Cursor) -> dict[str, Named]:
-    why = Named(why=BY_POST if kind is Cursor.POST else NO_CURSOR)
-    return {ANY: why, **dict.fromkeys(entries, why)}
-
-
-def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str] | None:
-    """The post of each entry, of those that this webhook sees; None where the portal ignores cursors."""
-    posts: dict[str, str] = {}
-    left = entries
-    for pair in (upwards, downwards):
-        # The first command once more: what comes, goes or is bumped meanwhile must not pass for the entry's own.
-        asked = [command for one in left for command in (*pair(int(one)), pair(int(one))[0])]
-        found = ids_by_cursor(source, asked, via) if asked else []
-        if found is None:
-            return None
-        told = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
-        posts |= {entry: post_at(some, beyond) for entry, some, beyond, again in told if some == again}
-        left = [entry for entry, some, _, again in told if (some or again) and not posts.get(entry)]
-    return {entry: post for entry, post in posts.items() if post}
-
-
 # ---------------------------------------------------------------- comments
 
 
@@ -503,9 +311,9 @@ def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": kept} if kept else None
 
 
-def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
-    known = {str(one["id"]): one for one in seen.extras.get("files", ())}
-    for one in map(str, seen.payload.get("attach") or ()):
+def files_of_comment(record: SourceRecord) -> Iterator[FileRef]:
+    known = {str(one["id"]): one for one in record.extras.get("files", ())}
+    for one in map(str, record.payload.get("attach") or ()):
         about = known.get(one, {})
         yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
 
@@ -539,17 +347,19 @@ feed_comments = Stream(
         Field(
             "post_id",
             Kind.REF,
-            take=lambda seen: seen.payload.get("post_id") or seen.parent,
+            take=lambda record: record.payload.get("post_id") or record.parent,
             to="feed_posts",
             policy=Policy.REQUIRE,
         ),
-        Field("author_id", Kind.REF, take=lambda seen: seen.extras.get("of"), to="users", policy=Policy.PLACEHOLDER),
+        Field(
+            "author_id", Kind.REF, take=lambda record: record.extras.get("of"), to="users", policy=Policy.PLACEHOLDER
+        ),
         *times("date"),
         Field("text", Kind.RICH),
-        Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
+        Field("files", Kind.FILES, take=lambda record: keys_of(files_of_comment(record))),
     ),
     stamp="date",
-    written=(Written(lambda seen: seen.extras.get("of"), "date"),),
+    written=(Written(lambda record: record.extras.get("of"), "date"),),
     files=files_of_comment,
     title=("text",),
     unseen=(say("delta.unseen.feed_comments"),),

@@ -82,9 +82,9 @@ def add_type(row: Row, answer: Answer) -> Row:
         return mark_unread(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
     if answer.error is not None:
         raise answer.error
-    said = msgspec.json.decode(answer.result or b"{}")
-    known = isinstance(said, dict) and said.get("TYPE")
-    return row._replace(extras={"workgroup": {"type": said["TYPE"]}}) if known else row
+    details = msgspec.json.decode(answer.result or b"{}")
+    known = isinstance(details, dict) and details.get("TYPE")
+    return row._replace(extras={"workgroup": {"type": details["TYPE"]}}) if known else row
 
 
 def dismissed_members(
@@ -106,12 +106,12 @@ def dismissed_members(
         if answer.error is not None and not isinstance(answer.error, Permanent):
             raise answer.error
         group, listed = groups[one]
-        told = details_of(answer) or group.payload
-        members = {user: role for user, role in roles_of(told).items() if user not in listed}
+        details = details_of(answer) or group.payload
+        members = {user: role for user, role in roles_of(details).items() if user not in listed}
         for user, role in members.items():
             page.rows.append(Row(f"{one}:{user}", msgspec.json.encode({"USER_ID": user, "ROLE": role})))
         name = str(group.payload.get("NAME") or one)
-        for number in range(member_count(told) - len(listed) - len(members)):
+        for number in range(member_count(details) - len(listed) - len(members)):
             page.aside.append(SetAside("group_members", f"{one}:unlisted{number + 1}", "impossible", UNLISTED, name))
     return page
 
@@ -121,10 +121,10 @@ def member_count(group: Mapping[str, Json]) -> int:
 
 
 def details_of(answer: Answer) -> Mapping[str, Json]:
-    told = msgspec.json.decode(answer.result) if answer.result else None
-    if isinstance(told, list):
-        told = told[0] if told else None
-    return told if isinstance(told, dict) else {}
+    details = msgspec.json.decode(answer.result) if answer.result else None
+    if isinstance(details, list):
+        details = details[0] if details else None
+    return details if isinstance(details, dict) else {}
 
 
 def roles_of(group: Mapping[str, Json]) -> dict[str, str]:
@@ -142,13 +142,13 @@ def values_of(listed: Json) -> Iterable[Json]:
 
 def take_detail(name: str) -> Take:
     """What nobody told is left out: null would say that it is known to be empty."""
-    return lambda seen: seen.extras.get("workgroup", {}).get(name, ABSENT)
+    return lambda record: record.extras.get("workgroup", {}).get(name, ABSENT)
 
 
-def image(seen: SourceRecord) -> Iterable[FileRef]:
-    url = seen.payload.get("IMAGE")
+def image(record: SourceRecord) -> Iterable[FileRef]:
+    url = record.payload.get("IMAGE")
     if is_link(url):
-        yield FileRef.of_link("group", seen.id, str(url))
+        yield FileRef.of_link("group", record.id, str(url))
 
 
 groups = Stream(
@@ -168,7 +168,7 @@ groups = Stream(
         Field("PROJECT_DATE_START", Kind.TIME, take=take_detail("projectDateStart")),
         Field("PROJECT_DATE_FINISH", Kind.TIME, take=take_detail("projectDateFinish")),
         Field("SCRUM_MASTER_ID", Kind.REF, take=take_detail("scrumMasterId"), to="users"),
-        Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
+        Field("IMAGE", Kind.FILE, take=lambda record: [ref.key for ref in image(record)]),
     ),
     stamp="DATE_CREATE",
     written=(Written("OWNER_ID", "DATE_CREATE"),),
@@ -200,7 +200,7 @@ group_members = Stream(
     batch=50,
     batch_option="batch_members",
     fields=(
-        Field("GROUP_ID", Kind.REF, take=lambda seen: seen.parent, to="groups", policy=Policy.REQUIRE),
+        Field("GROUP_ID", Kind.REF, take=lambda record: record.parent, to="groups", policy=Policy.REQUIRE),
         Field("USER_ID", Kind.REF, to="users", policy=Policy.REQUIRE),
         *texts("ROLE"),
     ),

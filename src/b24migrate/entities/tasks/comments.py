@@ -53,15 +53,15 @@ def view_comment(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     }
 
 
-def files_of_comment(seen: SourceRecord) -> Iterable[FileRef]:
-    if "ATTACHED_OBJECTS" in seen.payload:
-        return drive_refs(seen.payload["ATTACHED_OBJECTS"])
-    return (ref._replace(place=f"chat{seen.payload.get('chat_id')}") for ref in files_of_message(seen))
+def files_of_comment(record: SourceRecord) -> Iterable[FileRef]:
+    if "ATTACHED_OBJECTS" in record.payload:
+        return drive_refs(record.payload["ATTACHED_OBJECTS"])
+    return (ref._replace(place=f"chat{record.payload.get('chat_id')}") for ref in files_of_message(record))
 
 
-def behind_attachments(seen: SourceRecord) -> Mapping[str, str]:
+def behind_attachments(record: SourceRecord) -> Mapping[str, str]:
     """A comment of the forum tells itself which file is behind an attachment."""
-    listed = seen.payload.get("ATTACHED_OBJECTS")
+    listed = record.payload.get("ATTACHED_OBJECTS")
     members = listed.values() if isinstance(listed, dict) else ()
     return {str(one["ATTACHMENT_ID"]): f"disk:{one['FILE_ID']}" for one in members if one.get("FILE_ID")}
 
@@ -112,9 +112,9 @@ COMMENTED = Again(("activityDate", "commentsCount", "serviceCommentsCount", "cha
 def has_forum_comments(task: SourceRecord) -> bool | None:
     """By `commentsCount` and `forumTopicId` (tasks/fields.md). The count is that of the forum topic (kernel tasks
     25.100); whether it counts messages of the chat, too, is not documented. Without a topic there is no comment."""
-    told = task.payload
-    count = int(told.get("commentsCount") or 0) if "commentsCount" in told else None
-    topic = str(told["forumTopicId"] or 0) != "0" if "forumTopicId" in told else None
+    fields = task.payload
+    count = int(fields.get("commentsCount") or 0) if "commentsCount" in fields else None
+    topic = str(fields["forumTopicId"] or 0) != "0" if "forumTopicId" in fields else None
     if topic is False and has_chat(task):
         return False
     return topic if count is None else count > 0
@@ -194,11 +194,11 @@ task_comments = Stream(
     batch=50,
     batch_option="batch_comments",
     fields=(
-        Field("task_id", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
+        Field("task_id", Kind.REF, take=lambda record: record.parent, to="tasks", policy=Policy.REQUIRE),
         Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
         *times("date"),
         Field("text", Kind.RICH),
-        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
+        Field("files", Kind.FILES, take=lambda record: [ref.key for ref in files_of_comment(record)]),
     ),
     stamp="date",
     written=(Written("author_id", "date"),),

@@ -178,11 +178,11 @@ def as_list(value: Json) -> list[Json]:
 
 def take_from_task(name: str) -> Take:
     """What the task itself tells; of a row of the older listing another method did."""
-    return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
+    return lambda record: record.payload.get(name, record.extras.get(name, ABSENT))
 
 
-def tags(seen: SourceRecord) -> Json:
-    listed = take_from_task("tags")(seen)
+def tags(record: SourceRecord) -> Json:
+    listed = take_from_task("tags")(record)
     if listed is ABSENT:
         return ABSENT
     return [str(one.get("title") if isinstance(one, dict) else one) for one in as_list(listed)]
@@ -198,12 +198,12 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
             continue
         if answer.error is not None:
             raise answer.error
-        said = msgspec.json.decode(answer.result or b"null")
-        if not isinstance(said, dict):
+        details = msgspec.json.decode(answer.result or b"null")
+        if not isinstance(details, dict):
             known.append(mark_unread(row, say("part.tags"), unexpected_answer("task.item.getdata", ())))
             continue
-        said = camel(said)
-        more = {name: as_list(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
+        details = camel(details)
+        more = {name: as_list(details[name]) for name in ("tags", "accomplices", "auditors") if name in details}
         known.append(row._replace(extras={**(row.extras or {}), **more}))
     return resolve_rows(source, with_chats(source, known), attachments)
 
@@ -214,11 +214,11 @@ def attachments(payload: Mapping[str, Json]) -> list[str]:
     return [one for one in ids if one.isdecimal()]
 
 
-def file_keys(seen: SourceRecord) -> Json:
-    if "ufTaskWebdavFiles" not in seen.payload:
+def file_keys(record: SourceRecord) -> Json:
+    if "ufTaskWebdavFiles" not in record.payload:
         return ABSENT
-    known = {name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()}
-    return [known.get(one, f"attached:{one}") for one in attachments(seen.payload)]
+    known = {name: str(one["key"]) for name, one in (record.extras.get("attached") or {}).items()}
+    return [known.get(one, f"attached:{one}") for one in attachments(record.payload)]
 
 
 tasks = Stream(
@@ -268,7 +268,7 @@ tasks = Stream(
         Field(
             "ufCrmTask",
             Kind.CODED,
-            take=lambda seen: as_list(seen.payload["ufCrmTask"]) if "ufCrmTask" in seen.payload else ABSENT,
+            take=lambda record: as_list(record.payload["ufCrmTask"]) if "ufCrmTask" in record.payload else ABSENT,
             code=crm_link,
             names=CRM_STREAMS,
             policy=Policy.EXISTING,
@@ -306,9 +306,11 @@ tasks = Stream(
 # ---------------------------------------------------------------- checklists
 
 
-def parent_item(seen: SourceRecord) -> Json:
+def parent_item(record: SourceRecord) -> Json:
     """The item it lies under; the checklists themselves lie under none."""
-    return None if str(seen.payload.get("PARENT_ID") or 0) == "0" else f"{seen.parent}:{seen.payload['PARENT_ID']}"
+    return (
+        None if str(record.payload.get("PARENT_ID") or 0) == "0" else f"{record.parent}:{record.payload['PARENT_ID']}"
+    )
 
 
 def member(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
@@ -326,8 +328,8 @@ def drop_changing_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in drive_refs(payload.get("ATTACHMENTS"))]}
 
 
-def files_of_item(seen: SourceRecord) -> Iterable[FileRef]:
-    return drive_refs(seen.payload.get("ATTACHMENTS"))
+def files_of_item(record: SourceRecord) -> Iterable[FileRef]:
+    return drive_refs(record.payload.get("ATTACHMENTS"))
 
 
 task_checklists = Stream(
@@ -347,7 +349,7 @@ task_checklists = Stream(
     batch=50,
     batch_option="batch_checklists",
     fields=(
-        Field("TASK_ID", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
+        Field("TASK_ID", Kind.REF, take=lambda record: record.parent, to="tasks", policy=Policy.REQUIRE),
         Field("PARENT_ID", Kind.REF, take=parent_item, to="task_checklists", policy=Policy.EXISTING),
         Field("TITLE", Kind.RICH),
         *wholes("SORT_INDEX"),
@@ -358,11 +360,11 @@ task_checklists = Stream(
         Field(
             "MEMBERS",
             Kind.CODED,
-            take=lambda seen: as_list(seen.payload.get("MEMBERS")),
+            take=lambda record: as_list(record.payload.get("MEMBERS")),
             code=member,
             names=("users",),
         ),
-        Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
+        Field("ATTACHMENTS", Kind.FILES, take=lambda record: [ref.key for ref in files_of_item(record)], beyond=True),
     ),
     payload_counts=True,
     written=(Written("TOGGLED_BY", "TOGGLED_DATE"),),

@@ -40,10 +40,10 @@ PAGE = r"/company/personal/user/(\d+)(?=/?(?:[^\w/?&#-]|$))"
 DIALOG = r"/online/\?IM_DIALOG=(\d+)(?![\w&])"
 
 
-def photo(seen: SourceRecord) -> Iterable[FileRef]:
-    url = seen.payload.get("PERSONAL_PHOTO")
+def photo(record: SourceRecord) -> Iterable[FileRef]:
+    url = record.payload.get("PERSONAL_PHOTO")
     if is_link(url):
-        yield FileRef.of_link("user", seen.id, str(url))
+        yield FileRef.of_link("user", record.id, str(url))
 
 
 departments = Stream(
@@ -59,7 +59,7 @@ departments = Stream(
     ),
     omits_empty=True,
     fetch=fetch_one_by_one("department.get", lambda source_id: {"ID": source_id}),
-    adopted=lambda seen: not seen.payload.get("PARENT"),  # the root
+    adopted=lambda record: not record.payload.get("PARENT"),  # the root
     mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
 )
 
@@ -73,7 +73,7 @@ users = Stream(
         *flags("ACTIVE"),
         Field("UF_DEPARTMENT", Kind.REFS, to="departments"),
         *days("DATE_REGISTER", "PERSONAL_BIRTHDAY", "UF_EMPLOYMENT_DATE"),
-        Field("PERSONAL_PHOTO", Kind.FILE, take=lambda seen: [ref.key for ref in photo(seen)]),
+        Field("PERSONAL_PHOTO", Kind.FILE, take=lambda record: [ref.key for ref in photo(record)]),
     ),
     rest=Rest(("PERSONAL_", "WORK_", "UF_")),
     omits_empty=True,
@@ -83,7 +83,7 @@ users = Stream(
     natural="EMAIL",
     natural_code="DUPLICATE_EMAIL",
     title=("NAME", "SECOND_NAME", "LAST_NAME", "EMAIL"),
-    emails=lambda seen: [str(seen.payload.get("EMAIL") or "")],
+    emails=lambda record: [str(record.payload.get("EMAIL") or "")],
     required=("NAME", "EMAIL"),
     files=photo,
     fetch=fetch_one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),

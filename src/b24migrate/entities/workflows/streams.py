@@ -122,7 +122,7 @@ RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
 WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template have neither
 
 
-def rewrite_codes(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
+def rewrite_codes(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """Every code in a text. One that is not on the target stays, and its place is told."""
     if not isinstance(value, str) or not WORTH.search(value):
         return value
@@ -130,7 +130,7 @@ def rewrite_codes(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
         if CRM_CODE.fullmatch(value):
             return crm_code(value, resolve)
         if RIGHT.fullmatch(value):
-            return person_or_group(seen, value, resolve)
+            return person_or_group(record, value, resolve)
     except Unresolved as missing:
         resolve.missed(missing.what)
         return value
@@ -176,13 +176,13 @@ MAKER = re.compile(r"CreateCrm(Lead|Deal|Contact|Company)DocumentActivity")
 LIST_KEYS = ("iblockid",)
 
 
-def owner_of(seen: SourceRecord, around: Around, name: str, source_id: str) -> tuple[str, str] | None:
+def owner_of(record: SourceRecord, around: Around, name: str, source_id: str) -> tuple[str, str] | None:
     """Whose id is under a key; None where it is a number like any other."""
     key = name.replace("_", "").lower()
     if key.endswith(TYPE_KEYS):
         return ("crm_types", source_id) if int(source_id) >= FIRST_SMART_TYPE else None
     if key.endswith(PIPELINE_KEY):
-        return "crm_categories", f"{pipelines_of(seen, around)}:{source_id}"
+        return "crm_categories", f"{pipelines_of(record, around)}:{source_id}"
     if key.endswith(LIST_KEYS):
         return "lists", source_id
     stream = next((stream for ending, stream in OWNERS.items() if key.endswith(ending)), None)
@@ -198,14 +198,14 @@ def is_smart_type(name: str, key: str) -> bool:
     return DYNAMIC_MAP in name and key.isdecimal() and int(key) >= FIRST_SMART_TYPE
 
 
-def pipelines_of(seen: SourceRecord, around: Around) -> int:
+def pipelines_of(record: SourceRecord, around: Around) -> int:
     """The CRM type that a pipeline is of: where records without pipelines name one, it is one of deals."""
-    return made_by(around) or smart_document(seen) or DEAL
+    return made_by(around) or smart_document(record) or DEAL
 
 
-def kind_of(seen: SourceRecord, around: Around) -> int:
+def kind_of(record: SourceRecord, around: Around) -> int:
     """The CRM type of the records that an activity makes, or else of those that its template is for."""
-    return made_by(around) or smart_document(seen) or DOCUMENTS.get(str(document_type(seen)), DEAL)
+    return made_by(around) or smart_document(record) or DOCUMENTS.get(str(document_type(record)), DEAL)
 
 
 def made_by(around: Around) -> int | None:
@@ -220,15 +220,15 @@ def made_by(around: Around) -> int | None:
     return None
 
 
-def document_type(seen: SourceRecord) -> Json:
+def document_type(record: SourceRecord) -> Json:
     """The documents show the type alone; the kernel puts module, class and type in its place
     (CBPWorkflowTemplateResult::fetch)."""
-    told = seen.payload.get("DOCUMENT_TYPE", ABSENT)
-    return told[-1] if isinstance(told, list) and told else told
+    value = record.payload.get("DOCUMENT_TYPE", ABSENT)
+    return value[-1] if isinstance(value, list) and value else value
 
 
-def smart_document(seen: SourceRecord) -> int | None:
-    smart = DYNAMIC.search(str(document_type(seen)))
+def smart_document(record: SourceRecord) -> int | None:
+    smart = DYNAMIC.search(str(document_type(record)))
     return int(smart[1]) if smart else None
 
 
@@ -242,9 +242,9 @@ TYPES_OF = {DEAL: "DEAL_TYPE", CONTACT: "CONTACT_TYPE", COMPANY: "COMPANY_TYPE"}
 DICTIONARIES = {"SOURCE_ID": "SOURCE", "INDUSTRY": "INDUSTRY", "EMPLOYEES": "EMPLOYEES", "HONORIFIC": "HONORIFIC"}
 
 
-def entry(seen: SourceRecord, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
+def entry(record: SourceRecord, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
     """What an entry of a dictionary is called on the target; None for a text that is no entry."""
-    dictionary = dictionary_under(seen, around, name)
+    dictionary = dictionary_under(record, around, name)
     if dictionary is None:
         return None
     try:
@@ -256,12 +256,12 @@ def entry(seen: SourceRecord, around: Around, name: str, text: str, resolve: Res
         return text
 
 
-def dictionary_under(seen: SourceRecord, around: Around, name: str) -> str | None:
+def dictionary_under(record: SourceRecord, around: Around, name: str) -> str | None:
     if name == "TYPE_ID":
-        return TYPES_OF.get(kind_of(seen, around))
+        return TYPES_OF.get(kind_of(record, around))
     if not name.replace("_", "").lower().endswith(STAGE_KEYS):
         return DICTIONARIES.get(name)
-    kind = kind_of(seen, around)
+    kind = kind_of(record, around)
     return f"DYNAMIC_{kind}_STAGE" if kind >= FIRST_SMART_TYPE else STAGES_OF.get(kind, stage_dictionary(DEAL, None))
 
 
@@ -294,9 +294,9 @@ def doubts(tree: Json) -> Iterator[tuple[str, str]]:
 # ---------------------------------------------------------------- the stream
 
 
-def switched_off(seen: SourceRecord, fields: dict[str, Json], resolved: bool) -> None:
+def switched_off(record: SourceRecord, fields: dict[str, Json], resolved: bool) -> None:
     """A template that names what is not there must not start by itself, nor one that runs code of the source."""
-    if not resolved or find_forbidden(seen.payload):
+    if not resolved or find_forbidden(record.payload):
         fields["AUTO_EXECUTE"] = 0
 
 
@@ -352,7 +352,7 @@ workflow_templates = Stream(
     written=(Written("USER_ID", "MODIFIED"),),
     last_change=frozenset({"MODIFIED"}),
     at_last=switched_off,
-    forbidden=lambda seen: find_forbidden(seen.payload),
+    forbidden=lambda record: find_forbidden(record.payload),
     rules=rules,
     fetch=fetch_one_by_one(
         "bizproc.workflow.template.list", lambda source_id: {"SELECT": SELECT, "FILTER": {"ID": source_id}}

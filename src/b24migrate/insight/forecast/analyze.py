@@ -52,15 +52,15 @@ def survey(
     """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
     began = context.clock.monotonic()
     notice("both ends")
-    seen = examine(context.source, context.target, context.store, entities, timezone=timezone, clock=context.clock)
-    for check in seen.failed:
+    diagnosis = examine(context.source, context.target, context.store, entities, timezone=timezone, clock=context.clock)
+    for check in diagnosis.failed:
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
-    context = context.with_facts(Analysis(True, True, seen.facts).for_phases)
+    context = context.with_facts(Analysis(True, True, diagnosis.facts).for_phases)
     probe.load_habits(context)
     gauge, pace = Gauge(context.clock), measure_target(context)
     look = SourceSurvey(context, meter, Sampler(context, meter, share), notice)
-    skipped = _closed(seen)
+    skipped = _closed(diagnosis)
     for entity in add_parents(context, entities):
         if entity.name not in skipped:
             look.survey(entity, wanted=entity in entities)
@@ -88,10 +88,10 @@ def survey(
         share=share,
         took_s=context.clock.monotonic() - began,
         requests=round(meter.used.requests),
-        scopes=seen.facts.scopes,
-        admin=seen.facts.admin,
+        scopes=diagnosis.facts.scopes,
+        admin=diagnosis.facts.admin,
         webhooks=len(context.source.owners),
-        warnings=(*(check.message for check in (*seen.failed, *seen.warnings)), *look.warnings),
+        warnings=(*(check.message for check in (*diagnosis.failed, *diagnosis.warnings)), *look.warnings),
         skipped={**skipped, **look.troubles},
         streams=tuple(
             _stream_facts(context, entity, look.sampler.found[stream.name])
@@ -114,9 +114,9 @@ def survey(
     return found
 
 
-def _closed(seen: Diagnosis) -> dict[str, str]:
+def _closed(diagnosis: Diagnosis) -> dict[str, str]:
     """Entities that the source does not give to this webhook."""
-    failed = [check for check in seen.failed if check.entity and check.gate.startswith("auth.cloud")]
+    failed = [check for check in diagnosis.failed if check.entity and check.gate.startswith("auth.cloud")]
     return {check.entity: check.message for check in failed}
 
 

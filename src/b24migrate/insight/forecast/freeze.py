@@ -100,9 +100,9 @@ def by_stream(
 
 
 def basis(first: DeltaCost, second: DeltaCost) -> tuple[str, ...]:
-    said = [say("cutover.basis.measured"), say("cutover.basis.people_out")]
+    sentences = [say("cutover.basis.measured"), say("cutover.basis.people_out")]
     if first.resumed or second.resumed:
-        said.append(say("cutover.basis.interrupted"))
+        sentences.append(say("cutover.basis.interrupted"))
     if first.whole.keys() != second.whole.keys():
-        said.append(say("cutover.basis.other_streams"))
-    return tuple(said)
+        sentences.append(say("cutover.basis.other_streams"))
+    return tuple(sentences)

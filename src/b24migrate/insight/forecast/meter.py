@@ -185,9 +185,11 @@ class Meter:
         part = self._booked_s / self._of_lasted_s if self._of_lasted_s else 1.0
         found: dict[str, Cost] = {}
         for method in self._spent.keys() | self._lasted.keys():
-            (told_s, told), (lasted_s, lasted) = (of.get(method, (0.0, 0)) for of in (self._spent, self._lasted))
-            if told + lasted:
-                found[method] = Cost((told_s + lasted_s * part) / (told + lasted), told + lasted)
+            (reported_s, reported), (lasted_s, lasted) = (
+                of.get(method, (0.0, 0)) for of in (self._spent, self._lasted)
+            )
+            if reported + lasted:
+                found[method] = Cost((reported_s + lasted_s * part) / (reported + lasted), reported + lasted)
         return found
 
 
@@ -265,9 +267,9 @@ class PaceRecorder:
             self._count(SPENT + (event.stream or event.scope), event.seconds)
         elif isinstance(event, PhaseChanged):
             with self._lock:
-                seen, self._seen = self._seen, {}
-            if seen:
-                self._store.add(seen)
+                samples, self._seen = self._seen, {}
+            if samples:
+                self._store.add(samples)
 
 
 # ---------------------------------------------------------------- this computer

@@ -148,15 +148,15 @@ def _changed(visit: _Visit, record: Staged, old: Any, change: _Change) -> Plan[S
     before = face_of(old)
     pulled = before.pulled and record.pulled_through
     passed = value_of(old, "Pass")
-    seen = passed < visit.pass_no
+    first_time = passed < visit.pass_no
     marks = {"PulledThrough": pulled, "Pass": max(passed, visit.pass_no)}
-    tally = Tally().leave(before).count(visit.counter, int(seen))
+    tally = Tally().leave(before).count(visit.counter, int(first_time))
     status, returned = before.status, bool(value_of(old, "DeletedUtc"))
     if returned:
         status = Status.NEW if status == Status.DELETED else status
         tally.count(deleted_counter(visit.table), -1)
     content, anew, payload_hash = change
-    note = Staging(changed=int(content is not None), same=int(content is None), seen=int(seen))
+    note = Staging(changed=int(content is not None), same=int(content is None), seen=int(first_time))
     after = Face(Status.NEW, pulled) if anew else before._replace(pulled=pulled, status=status)
     if content is not None:
         kept = _KEPT if anew else (*_KEPT, *_KEPT_WITH_STATUS)
@@ -169,7 +169,7 @@ def _changed(visit: _Visit, record: Staged, old: Any, change: _Change) -> Plan[S
         moved = content.natural is not None and content.natural != old.get("NaturalKey")
         keys = added(content.row_key, content.natural) if moved else NOTHING
         return Plan(record, replace(made, old.metadata["etag"]), tally.enter(after), keys, large, note)
-    if not seen and pulled == before.pulled and payload_hash is None and not returned:
+    if not first_time and pulled == before.pulled and payload_hash is None and not returned:
         return Plan(record, note=note)
     made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], **marks}
     if returned:

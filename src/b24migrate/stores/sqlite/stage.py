@@ -215,7 +215,7 @@ def _find_changes(visit: _Visit, page: _Page, known: dict[str, _Known]) -> dict[
 def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tally) -> Staging:
     connection, table, run, pass_no, _, refresh = visit
     anew, replaced, rehashed, touched, returned = [], [], [], [], []
-    seen = 0
+    first_times = 0
     changes = _find_changes(visit, page, known)
     for key, record in zip(page.keys, page.records, strict=True):
         old = known.get(key)
@@ -241,7 +241,7 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
                 status = Status.NEW
         elif (old.payload, old.extras) != (record.payload, record.extras):
             replaced.append(_content(record, run, key))
-        seen += old.pass_no < pass_no
+        first_times += old.pass_no < pass_no
         if pulled != old.pulled or old.pass_no < pass_no:
             touched.append((pulled, max(pass_no, old.pass_no), key))
         tally.move(old.status, old.pulled, status, pulled)
@@ -252,7 +252,7 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
     connection.executemany(sql(_REHASH, table), rehashed)
     connection.executemany(sql(_TOUCH, table), touched)
     added, changed = len(page.records) - len(known), len(anew) + len(replaced)
-    return Staging(added, changed, len(known) - changed, seen + added)
+    return Staging(added, changed, len(known) - changed, first_times + added)
 
 
 def _content(record: Staged, run: str, key: str) -> tuple[Any, ...]:

@@ -166,7 +166,7 @@ def busy_error(wait_s: float = GLANCE_S) -> Limited:
     return Limited(say("target.busy"), wait_s=wait_s)
 
 
-def set_mark(box: Box, kind: str, stream: str, key: str, *, value: bool = True) -> None:
+def set_mark(box: Box, kind: str, stream: str, key: str, *, value: Json = True) -> None:
     """A mark that does not exist is not removed."""
     if not value and not _has_marks(box, kind, stream):
         return
@@ -175,8 +175,13 @@ def set_mark(box: Box, kind: str, stream: str, key: str, *, value: bool = True) 
 
 
 def is_marked(box: Box, kind: str, stream: str, key: str) -> bool:
+    return bool(read_mark(box, kind, stream, key))
+
+
+def read_mark(box: Box, kind: str, stream: str, key: str) -> Json:
+    """What it was marked with; nothing where it is not."""
     row = box.store.read(NATIVE, _mark_row(kind, stream, key)) if _has_marks(box, kind, stream) else None
-    return row is not None and bool(row.values.get("Trace"))
+    return row.values.get("Trace") if row is not None else None
 
 
 def _has_marks(box: Box, kind: str, stream: str) -> bool:

@@ -120,20 +120,23 @@ class Sender:
         self._made = []
 
     def _create_missing(self, items: Sequence[Item]) -> Iterator[CreateResult]:
-        """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more."""
+        """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more. Also
+        after the last try: one that counts as failed and is there would be taken for another that looks the same."""
         left = {item.key: item for item in items}
         error: Transient | None = None
         ends_s = 0.0
-        for pause_s in (0.0, *PAUSES_S):
+        for pause_s in (0.0, *PAUSES_S, None):
             if not left:
                 return
             if error is not None:
                 self._remember_created()  # so that none of them is taken for a lost one that looks the same
-                self._box.portal.clock.sleep(max(pause_s, ends_s))
+                self._box.portal.clock.sleep(max(pause_s or 0.0, ends_s))
                 traces = {key: self._known[key].trace for key in left}
                 for key, target_id in look_for(self._box, self._writer, traces).items():
                     del left[key]
                     yield CreateResult(key, target_id)
+            if pause_s is None:
+                break
             try:
                 with expect_known_shape(self._writer.stream):
                     for made in self._writer.create(self._box, list(left.values())):

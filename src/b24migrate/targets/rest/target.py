@@ -168,13 +168,12 @@ class RestTarget:
 
     def _records(self, writer: Writer, some: Sequence[JournalEntry]) -> dict[str, TargetRecord]:
         there = read_from_box(self._box, writer, some)
-        found = [(one, there[one.key]) for one in some if one.key in there]
-        return {
-            one.key: TargetRecord(
-                one.key, one.target_id, one.digest, fields, is_changed(self._box, writer, one, fields)
-            )
-            for one, fields in found
-        }
+        return {one.key: self._record(writer, one, there[one.key]) for one in some if one.key in there}
+
+    def _record(self, writer: Writer, one: JournalEntry, fields: Args) -> TargetRecord:
+        changed = is_changed(self._box, writer, one, fields)
+        own = writer.own(self._box, one.key, fields) if changed else frozenset()
+        return TargetRecord(one.key, one.target_id, one.digest, fields, changed, own)
 
 
 def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:

@@ -91,6 +91,9 @@ class Writer:
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
     # the fields of a record as they are on the box, without what our own later records did to it until `at_last`
     without_ours: Callable[[Box, Known, Args], Args] = lambda _, __, fields: fields
+    # the fields of a changed record that the box itself has set while it was updated, and that an update cut off midway
+    # did not put right; by key and fields
+    own: Callable[[Box, str, Args], frozenset[str]] = lambda _, __, ___: frozenset()
     delete: Delete | None = None
     inside: Inside | None = None
     stays: str = ""  # why it cannot be deleted

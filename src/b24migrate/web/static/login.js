@@ -21,6 +21,7 @@ place("login").addEventListener("submit", (event) => {
   event.preventDefault();
   enter();
 });
+place("go").disabled = false; // before, Enter would post the form past this script
 
 // `b24migrate serve` prints an address with the token behind the "#": no server and no log ever sees that part
 const shown = decodeURIComponent(location.hash.slice(1));

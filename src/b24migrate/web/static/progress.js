@@ -6,8 +6,7 @@ import { say } from "./messages.js";
 
 export function showProgress(place, overview) {
   const { progress, speed } = overview;
-  const places = { read: number(progress.read), imported: number(progress.imported), records: number(progress.records) };
-  const of = say(progress.records === null ? "progress.of_unknown" : "progress.of", places);
+  const of = overview.run?.delta && overview.run.state !== "ended" ? found(overview) : all(progress);
   show(place,
     h("div", { class: "figures" },
       figure("share", percent(progress.share), of, "huge"),
@@ -20,6 +19,18 @@ export function showProgress(place, overview) {
       figure("failed", number(overview.failed), say("figures.failed"), overview.failed ? "bad" : ""),
       figure("findings", number(overview.findings), say("figures.findings"), overview.findings ? "warn" : ""),
       overview.workers === null ? null : figure("workers", number(overview.workers), say("figures.workers"))));
+}
+
+function all(progress) {
+  const places = { read: number(progress.read), imported: number(progress.imported), records: number(progress.records) };
+  return say(progress.records === null ? "progress.of_unknown" : "progress.of", places);
+}
+
+/** How much a delta run has to read nobody knows. What it found and did not send yet is known. */
+function found(overview) {
+  const streams = overview.entities.filter((one) => one.planned).flatMap((one) => one.streams);
+  const waiting = streams.reduce((sum, one) => sum + one.staged - one.imported - one.failed, 0);
+  return say("progress.of_delta", { count: number(waiting) });
 }
 
 const MOVING = ["beginning", "running", "limited", "outage"];

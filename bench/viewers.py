@@ -52,19 +52,19 @@ def refreshed(quick: bool) -> list[Figure]:
     with folder() as place:
         config = configured({"folder": str(place), "source": _nowhere("source"), "target": _nowhere("target")})
         million.main(place / "b24migrate.db", records)
-        with staging(place / "b24migrate.db") as writer, dashboard(config) as seen:
-            viewer = Viewer(seen)
+        with staging(place / "b24migrate.db") as writer, dashboard(config) as server:
+            viewer = Viewer(server)
             first_s = viewer.refresh()
-            spent_s, began = seen.cpu_s(), time.monotonic()
+            spent_s, began = server.cpu_s(), time.monotonic()
             took_s = [_after(APART_S, viewer) for _ in range(looks)]
-            share = (seen.cpu_s() - spent_s) / (time.monotonic() - began)
+            share = (server.cpu_s() - spent_s) / (time.monotonic() - began)
             pages = {name: [viewer.ask(path)[0] for _ in range(looks)] for name, path in PAGES.items()}
             viewer.close()
     p95, most = high(took_s) * 1000, max(took_s) * 1000
-    told = f"{p95:.0f} ms (median {median(took_s) * 1000:.0f}, most {most:.0f}, the first one {first_s * 1000:.0f})"
+    figures = f"{p95:.0f} ms (median {median(took_s) * 1000:.0f}, most {most:.0f}, the first one {first_s * 1000:.0f})"
     others = {name: high(each) * 1000 for name, each in pages.items()}
     return [
-        at_most("j", f"a refresh with {records:,} staged records, p95, ms", p95, REFRESH_BAR_MS, told),
+        at_most("j", f"a refresh with {records:,} staged records, p95, ms", p95, REFRESH_BAR_MS, figures),
         *(at_most("j", f"{name}, p95, ms", ms, REFRESH_BAR_MS, f"{ms:.0f} ms") for name, ms in others.items()),
         Figure("j", "meanwhile", f"{writer[0]:,.0f} records/s staged; a refresh in 2 s: {share:.1%} of a core"),
     ]
@@ -122,18 +122,18 @@ class Run(NamedTuple):
 def undisturbed(quick: bool) -> list[Figure]:
     messages, rounds = (50_000, 2) if quick else (200_000, 5)
     alone: list[Run] = []
-    seen: list[Run] = []
+    runs: list[Run] = []
     with box() as target, portal(chats=messages // 250, messages=messages, **COMPANY) as source:
         for _ in range(rounds):
             alone.append(migrated(source, target, viewers=0))
-            seen.append(migrated(source, target, viewers=VIEWERS))
-    kept = median(one.cost_us for one in alone) / median(one.cost_us for one in seen)
-    pace = median(one.wall_s for one in alone) / median(one.wall_s for one in seen)
-    share = median(one.looking_s / one.lasted_s for one in seen)
+            runs.append(migrated(source, target, viewers=VIEWERS))
+    kept = median(one.cost_us for one in alone) / median(one.cost_us for one in runs)
+    pace = median(one.wall_s for one in alone) / median(one.wall_s for one in runs)
+    share = median(one.looking_s / one.lasted_s for one in runs)
     what = f"chats-get with {VIEWERS} viewers"
-    told = f"{kept:.3f} × by CPU time ({pace:.3f} × by the clock), median of {rounds} rounds by turns"
+    figures = f"{kept:.3f} × by CPU time ({pace:.3f} × by the clock), median of {rounds} alternating rounds"
     return [
-        at_least("j", f"{what}: speed against nobody looking", kept, SPEED_BAR, told),
+        at_least("j", f"{what}: speed against nobody looking", kept, SPEED_BAR, figures),
         at_most("j", f"{what}: the dashboard's part of a core", share, CORE_BAR, f"{share:.2%}"),
     ]
 
@@ -145,14 +145,14 @@ def migrated(source: Portal, target: Portal, *, viewers: int) -> Run:
         if not viewers:
             return _run(client("ours", source, **options))
         config = configured({"source": source.webhook, **options})
-        with dashboard(config) as seen, watched(seen, viewers):
-            return _looked_at(seen, source, options)
+        with dashboard(config) as server, watched(server, viewers):
+            return _looked_at(server, source, options)
 
 
-def _looked_at(seen: Dashboard, source: Portal, options: dict[str, Any]) -> Run:
-    before_s, began = seen.cpu_s(), time.monotonic()
+def _looked_at(server: Dashboard, source: Portal, options: dict[str, Any]) -> Run:
+    before_s, began = server.cpu_s(), time.monotonic()
     done = client("ours", source, **options)
-    return _run(done)._replace(looking_s=seen.cpu_s() - before_s, lasted_s=time.monotonic() - began)
+    return _run(done)._replace(looking_s=server.cpu_s() - before_s, lasted_s=time.monotonic() - began)
 
 
 def _run(done: dict[str, Any]) -> Run:
