@@ -53,9 +53,11 @@ def fresh(ledger: Ledger, ids: Sequence[int] = ()) -> None:
     ledger.stats.reset()
 
 
-def read_all(source: BitrixSource, *, limit: int = 0, newest_first: bool = False, gently: bool = False) -> list[Page]:
+def read_all(
+    source: BitrixSource, *, limit: int = 0, newest_first: bool = False, gently: bool = False, known: int = 0
+) -> list[Page]:
     """What the queue would do: cursors in any order, each also as it comes back from being stored."""
-    todo: list[Args] = [{}]
+    todo: list[Args] = [{"known": known} if known else {}]
     pages = []
     while todo:
         cursor = json.loads(json.dumps(todo.pop() if newest_first else todo.pop(0)))
@@ -124,6 +126,18 @@ def test_records_that_come_and_go_meanwhile_disturb_nobody(
     read = ids_of(read_all(made(running)))
     assert len(read) == len(set(read))
     assert set(range(1, count + 1)) - gone <= set(read)
+
+
+@pytest.mark.parametrize("known", [1, 60, 199, 200, 201, 2399])
+@pytest.mark.parametrize("gently", [False, True])
+def test_as_many_as_were_known_are_asked_for_at_once(
+    ledger: Ledger, source: BitrixSource, known: int, gently: bool
+) -> None:
+    """Whether there are fewer or more by now, all are read; in one request if there are about as many."""
+    fresh(ledger, range(3, 803, 4))
+    assert ids_of(read_all(source, known=known, gently=gently)) == list(range(3, 803, 4))
+    if not gently:
+        assert (ledger.stats.methods["batch"] == 1) == (known >= 200)
 
 
 def test_a_large_listing_wastes_less_than_two_percent_of_its_commands(ledger: Ledger, source: BitrixSource) -> None:
