@@ -14,9 +14,9 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import count_ranges, inventory
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Range
 from b24migrate.engine.phases.delta import Part
-from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.run import RunResult
 from b24migrate.model.streams import Stream
 from b24sim.company.crm_ids import CONTACT, DEAL
@@ -183,7 +183,7 @@ def test_new_records_are_read_once(crm: World) -> None:
     stats.reset()
     crm.change("crm_deals", "add", count=3, fields={"title": "Новая"})
     assert sync(crm, "crm_deals").exit_code == 0
-    assert stats.inner["crm.item.productrow.list"] + stats.methods["crm.item.productrow.list"] == 1
+    assert stats.inner["crm.item.productrow.list"] + stats.methods["crm.item.productrow.list"] == 3
 
 
 def test_custom_fields_name_no_removed_record(crm: World) -> None:
