@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from tests.engine.world import World
 
+from b24migrate import ports
 from b24migrate.engine import field_map
+from b24migrate.engine.phases.custom_fields import field_map_rows
+from b24migrate.ports import RegisterRow
 
 PASSPORT, CLIENT = "UF_USR_PASSPORT", "UF_USR_CLIENT"
 MENTOR = "UF_USR_1724228142171"
@@ -255,3 +258,17 @@ def test_of_two_fields_that_would_become_one_the_chosen_goes_first(small: World)
     small.run("users")
     assert small.box.portal.imports.custom_fields("users")["UF_USR_LATER"].type == "date"
     assert any("UF_USR_LATER" in note and "CODE_TAKEN" in note for note in small.entity("users").notes)
+
+
+def test_a_code_that_two_entities_have_is_mapped_for_each(small: World) -> None:
+    with small.app() as app:
+        rows = [
+            RegisterRow(f"{name}:UF_CODE", {"TargetField": f"UF_{name}", "Included": 1}) for name in ("a", "b", "c")
+        ]
+        app.context.store.write(ports.FIELD_MAP, rows)
+        found = {name: field_map_rows(app.context, name) for name in ("a", "b", "c")}
+    assert {name: one["UF_CODE"].values["TargetField"] for name, one in found.items()} == {
+        "a": "UF_a",
+        "b": "UF_b",
+        "c": "UF_c",
+    }

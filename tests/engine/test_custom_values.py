@@ -113,6 +113,12 @@ def test_an_empty_value_is_not_sent(sent: Sent, value: Json) -> None:
     assert sent({code(uf.TEXT): value, code(uf.EMPLOYEE): value}) == ({}, Counter())
 
 
+@pytest.mark.parametrize("value", [0, "0", {}, ""])
+def test_a_link_that_names_nothing_is_empty(sent: Sent, value: Json) -> None:
+    fields, _ = sent({code(uf.LINKS): [value, "D_12"]})
+    assert fields == {code(uf.LINKS): ["D_912"]}
+
+
 @pytest.mark.parametrize(
     ("purpose", "value", "wanted", "loss"),
     [

@@ -11,6 +11,7 @@ from tests.engine.world import World, world
 
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, Halted
+from b24migrate.stores.sqlite import SqliteStore
 from b24sim.company.chats import Chat
 from b24sim.company.messages import Correspondence
 from b24sim.errors import RestError
@@ -90,6 +91,26 @@ def test_a_further_webhook_without_the_scope_blocks_before_anything_is_read(tmp_
         assert made.entity("groups").verified
         made.cloud.portal.scopes_of = {}
         assert made.run().exit_code == 0
+
+
+def test_a_further_webhook_that_is_refused_is_a_failed_check(tmp_path: Path) -> None:
+    with world(tmp_path, webhooks=(1, 2)) as made:
+        with made.app() as app:
+            app.context.source.owners  # noqa: B018 (asked before the portal forgets the second webhook)
+            made.cloud.portal._secrets[2] = "another"
+            failed = [one for one in app.runner.examine(app.catalog.entities).failed if "user 2" in one.name]
+        assert [(one.gate, one.fatal) for one in failed] == [("auth.cloud", True)]
+
+
+def test_a_store_that_cannot_be_used_is_a_gate(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: SqliteStore) -> None:
+        raise Halted("The disk is full.", code="STORE_FULL")
+
+    with small.app() as app:
+        monkeypatch.setattr(SqliteStore, "describe", full)
+        (failed,) = app.runner.examine(app.catalog.entities).failed
+        assert (failed.gate, failed.fatal, failed.code) == ("infra.storage.ready", True, "STORE_FULL")
+        assert failed.message == "The disk is full."
 
 
 def test_a_further_webhook_needs_no_other_scope(tmp_path: Path) -> None:

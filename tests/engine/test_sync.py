@@ -14,6 +14,8 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import count_ranges, inventory
+from b24migrate.engine.phases.count_ranges import Range
+from b24migrate.engine.phases.delta import Part
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.run import RunResult
 from b24migrate.model.streams import Stream
@@ -152,6 +154,36 @@ def test_many_scattered_deletions_are_found(crm: World, monkeypatch: pytest.Monk
         assert {int(row["RowKey"]) for row in rows if row["DeletedUtc"]} == set(gone[:last])
     assert sync(crm).exit_code == 0
     assert crm.stream("crm_deals").deleted == 5
+
+
+def test_a_deletion_in_the_midst_of_counting_hides_no_other(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last part of a range is not counted: what is missing there follows from the other parts."""
+    for name, value in {"RANGES": 1, "PAGE": 1}.items():
+        monkeypatch.setattr(count_ranges, name, value)
+    first, *_, last = deals(crm)
+    count_parts = count_ranges.count_parts
+
+    def counted(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
+        if first in crm.cloud.portal.company.crm.items[DEAL]:
+            crm.change("crm_deals", "delete", id=first)
+        return count_parts(context, part, ranges)
+
+    monkeypatch.setattr(count_ranges, "count_parts", counted)
+    crm.change("crm_deals", "delete", id=last - 1 if last - 1 in deals(crm) else last)
+    crm.change("crm_deals", "add", fields={"title": "Новая"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    told = crm.stream("crm_deals")
+    assert (told.deleted, told.drift) == (2, 0)
+
+
+def test_new_records_are_read_once(crm: World) -> None:
+    """By their time; only restored and imported ones have an older one."""
+    sync(crm)
+    stats = crm.cloud.portal.stats
+    stats.reset()
+    crm.change("crm_deals", "add", count=3, fields={"title": "Новая"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    assert stats.inner["crm.item.productrow.list"] + stats.methods["crm.item.productrow.list"] == 1
 
 
 def test_custom_fields_name_no_removed_record(crm: World) -> None:

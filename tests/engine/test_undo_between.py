@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,9 +13,11 @@ from tests.engine.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import job_owner, plan, undo_lock
+from b24migrate.engine.undo.forget import settle
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, RegisterRow
+from b24migrate.targets.module import ImportTarget
 
 
 class Killed(Exception):
@@ -176,6 +178,27 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
         take(whole)
     whole.run()
     assert losses(whole) == before != {}
+
+
+def test_what_is_gone_on_the_box_is_forgotten_there_too(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box that keeps keys of its own is told to delete what it does not have any more; what it has stays."""
+    gone, there = list(talk.records("GroupMembers"))[:2]
+    deleted: list[tuple[list[str], bool]] = []
+    delete = ImportTarget.delete
+
+    def watch(self: ImportTarget, entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> Any:
+        deleted.append((sorted(keys), dry_run))
+        return delete(self, entity, stream, keys, dry_run=dry_run)
+
+    with talk.app() as app:
+        members, wire = app.context.streams["group_members"], app.context.owner["group_members"].wire
+        app.context.target.delete(wire, members.name, [members.key_of(gone)], dry_run=False)
+        monkeypatch.setattr(ImportTarget, "delete", watch)
+        settle(app.context, undo_lock.Stretch(members.name, Span()))
+    asked = sorted(members.key_of(key) for key in talk.records("GroupMembers"))
+    assert deleted == [(asked, True), ([members.key_of(gone)], False)]
+    known = {key for (key,) in talk.sql("SELECT RowKey FROM IdMap")}
+    assert (f"group_members:{gone}" in known, f"group_members:{there}" in known) == (False, True)
 
 
 def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:

@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -274,19 +275,27 @@ def test_the_store_is_asked_about_a_pause_now_and_then_and_not_when_all_leave(
         assert (len(beats), asked) == (3, [])
 
 
-def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path) -> None:
-    """And jobs are only put where there is something to do."""
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path, backwards: bool) -> None:
+    """And jobs are only put where there is something to do, in whatever order the entities are looked at. Somebody who
+    only watches sees the end."""
     with world(tmp_path, small()) as made, made.app() as app:
+        entities = tuple(reversed(app.context.entities)) if backwards else app.context.entities
+        app = app.with_context(replace(app.context, entities=entities))  # noqa: PLW2901 (the same, looked at otherwise)
         run = app.runner.begin(app.chosen())
+        assert (run.plan.delta, run.plan.deep) == (False, False)
         conducting, context = app.runner.conductor(run), app.runner.join(run)
+        watching = app.runner.conductor(run)
         done: Counter[str] = Counter()
         while not conducting.step():
+            assert not watching.is_over()
             put, states = conducting.put, made.sql("SELECT * FROM EntitiesState")
             assert not conducting.step()
             assert (conducting.put, made.sql("SELECT * FROM EntitiesState")) == (put, states)
             while lease := app.context.queue.claim("o", now=made.clock.now() + timedelta(days=1), lease_s=90):
                 perform(context, lease)
                 done[f"{lease.job.kind} {lease.job.args.get('stream')}"] += 1
+        assert watching.is_over()
         assert done["send users"] == done["send groups"] == 2
         assert made.entity("chats").verified
 

@@ -105,11 +105,11 @@ def split_staged_before(
     """Records that were staged before there was a rule stay what they are: each id is in one class. They come as they
     are, so that this pass has met them too."""
     named = [one._replace(stream=one.stream or stream.name) for one in aside]
-    ids = [one.source_id for one in named if one.why == "excluded" and one.stream == stream.name]
-    known = context.store.known(stream.table, ids) if ids else ()
-    before = context.store.get(stream.table, list(known)) if known else {}
+    excluded = {one.source_id for one in named if one.why == "excluded" and one.stream == stream.name}
+    before = context.store.get(stream.table, sorted(excluded)) if excluded else {}
     rows = [Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in before.items()]
-    return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
+    known = {(stream.name, "excluded", key) for key in before}
+    return [one for one in named if (one.stream, one.why, one.source_id) not in known], rows
 
 
 def examine_rows(

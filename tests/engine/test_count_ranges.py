@@ -1,0 +1,91 @@
+"""The questions by which a delta pass finds deletions: ranges of IDs that are counted and listed, and sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engine.world import SMALL, World, world
+
+from b24migrate.engine.phases import count_ranges, sweep
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.count_ranges import Range
+from b24migrate.engine.phases.delta import Part, excluded_ids, find_parts
+from b24migrate.model.errors import Limited
+from b24migrate.ports import SET_ASIDE, RegisterRow
+from b24sim.company.crm_ids import DEAL
+
+PLAN = replace(SMALL, chats=0, messages=0, files=0, companies=2, contacts=2, deals=110, smart_types=0, smart_items=0)
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[World]:
+    """Nothing is migrated: the questions need only the source."""
+    with world(tmp_path, replace(PLAN, tasks=0)) as made:
+        yield made
+
+
+@contextmanager
+def deals(made: World) -> Iterator[tuple[RunContext, Part, list[int]]]:
+    with made.app() as app:
+        (part,) = find_parts(app.context, app.context.streams["crm_deals"])
+        made.cloud.portal.stats.reset()
+        yield app.context, part, sorted(made.cloud.portal.company.crm.items[DEAL])
+
+
+def commands(made: World) -> int:
+    return int(made.cloud.portal.stats.inner["crm.item.list"])
+
+
+@pytest.mark.parametrize(("first", "last", "asked"), [(0, 110, 3), (0, 50, 1), (0, 51, 2), (10, 60, 1), (10, 30, 1)])
+def test_a_full_page_goes_on_unless_it_ends_its_range(portal: World, first: int, last: int, asked: int) -> None:
+    with deals(portal) as (context, part, ids):
+        wanted, lo = ids[first:last], ids[first - 1] if first else 0
+        found = list(count_ranges.list_ids(context, part, [Range(lo, wanted[-1], wanted[:10])]))
+        assert (found, commands(portal)) == (wanted, asked)
+        portal.cloud.portal.stats.reset()
+        rows = dict(sweep.list_rows(context, part, [(lo, wanted[-1])]))
+        assert (list(rows), commands(portal)) == (wanted, asked)
+
+
+def test_a_list_that_is_refused_for_now_is_not_empty(portal: World) -> None:
+    portal.strike_cloud({"method": "crm.item.list", "kind": "operating_limit"})
+    with deals(portal) as (context, part, ids):
+        for listed in (
+            count_ranges.list_ids(context, part, [Range(0, ids[-1], ids)]),
+            sweep.list_rows(context, part, [(0, ids[-1])]),
+        ):
+            with pytest.raises(Limited):
+                list(listed)
+
+
+def test_only_what_is_compared_is_asked_for(portal: World) -> None:
+    with deals(portal) as (_, part, ids):
+        assert part.listing.changes is not None
+        narrow = part.listing.changes.narrow
+        asked = count_ranges.command(part, 0, ids[-1], start=0).params
+        assert narrow
+        assert {name: asked[name] for name in narrow} == narrow
+
+
+def test_an_excluded_record_that_is_gone_is_forgotten(portal: World) -> None:
+    with deals(portal) as (context, part, ids):
+        stream, gone = context.streams["crm_deals"], ids[-1] + 1
+        rows = [RegisterRow(f"excluded:crm_deals:{one}", {"Why": "excluded"}) for one in (ids[-1], gone)]
+        context.store.write(SET_ASIDE, rows)
+        assert set(excluded_ids(context, stream, part)) == {ids[-1], gone}
+        count_ranges.compare(context, stream, part, [Range(ids[-2], gone, [ids[-1], gone])], 1)
+        assert set(excluded_ids(context, stream, part)) == {ids[-1]}
+
+
+@pytest.mark.parametrize(
+    ("count", "lengths"), [(0, [0]), (1, [1]), (50, [50]), (51, [50, 1]), (100, [50, 50]), (149, [50, 50, 49])]
+)
+def test_a_sweep_asks_for_a_page_at_a_time(count: int, lengths: list[int]) -> None:
+    ids = [7 * number for number in range(1, count + 1)]
+    ranges = sweep.cut_pages(ids, 0, 2000)
+    assert [len([one for one in ids if lo < one <= hi]) for lo, hi in ranges] == lengths
+    assert (ranges[0][0], ranges[-1][1]) == (0, 2000)
