@@ -221,6 +221,17 @@ def test_what_goes_between_two_counts_is_no_drift(crm: World, monkeypatch: pytes
     assert not [note for note in map(str, crm.entity("crm_deals").notes) if "mismatch" in note.lower()]
 
 
+def test_a_template_that_becomes_a_deal_is_counted_once(crm: World) -> None:
+    """It was left out, and is a record now."""
+    template = crm.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")[0][0].rpartition(":")[2]
+    before = crm.stream("crm_deals")
+    crm.change("crm_deals", id=int(template), fields={"isRecurring": "N", "title": "Теперь сделка"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    told = crm.stream("crm_deals")
+    assert (told.drift, told.excluded, told.imported) == (0, before.excluded - 1, before.imported + 1)
+    assert title(crm, int(template)) == "Теперь сделка"
+
+
 def test_when_many_are_gone_nothing_is_believed(crm: World) -> None:
     for deal in deals(crm)[:6]:
         crm.change("crm_deals", "delete", id=deal)
