@@ -18,7 +18,9 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Range
 from b24migrate.engine.phases.delta import Part
 from b24migrate.engine.run import RunResult
+from b24migrate.model.errors import Halted
 from b24migrate.model.streams import Stream
+from b24migrate.stores.sqlite import SqliteStore
 from b24sim.company.crm_ids import CONTACT, DEAL
 
 Json = Any
@@ -230,6 +232,21 @@ def test_a_template_that_becomes_a_deal_is_counted_once(crm: World) -> None:
     told = crm.stream("crm_deals")
     assert (told.drift, told.excluded, told.imported) == (0, before.excluded - 1, before.imported + 1)
     assert title(crm, int(template)) == "Теперь сделка"
+
+
+def test_killed_before_a_former_template_is_staged_nothing_is_lost(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = crm.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")[0][0].rpartition(":")[2]
+    crm.change("crm_deals", id=int(template), fields={"isRecurring": "N", "title": "Теперь сделка"})
+
+    def deadly(*_: Json, **__: Json) -> None:
+        raise Halted("killed")
+
+    monkeypatch.setattr(SqliteStore, "stage", deadly)
+    with pytest.raises(Halted):
+        sync(crm, "crm_deals")
+    monkeypatch.undo()
+    assert sync(crm, "crm_deals").exit_code == 0
+    assert (crm.stream("crm_deals").drift, title(crm, int(template))) == (0, "Теперь сделка")
 
 
 def test_when_many_are_gone_nothing_is_believed(crm: World) -> None:
