@@ -22,7 +22,7 @@ def main() -> None:
     try:
         link = next(found.group() for line in demo.stdout or () if (found := re.search(r"http://\S+", line)))
         with sync_playwright() as playwright:
-            path = next(found for name in BROWSERS if (found := shutil.which(name)))
+            path = next(place for name in BROWSERS if (place := shutil.which(name)))
             browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light", locale="en")
             page.goto(link)
