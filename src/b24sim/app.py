@@ -124,8 +124,8 @@ class App:
             return
         params = parse_params(_sent(scope, body))
         try:
-            told = portal.application.renewed(params, portal.clock.now(), portal.company.portal_url)
-            status, answer = 200, encode(told)
+            renewed = portal.application.renewed(params, portal.clock.now(), portal.company.portal_url)
+            status, answer = 200, encode(renewed)
         except RestError as refusal:
             portal.stats.errors[str(refusal.code)] += 1
             status, answer = refusal.status, encode(refusal.body())

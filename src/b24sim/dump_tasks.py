@@ -41,9 +41,9 @@ def comments(portal: Portal, user: int | None) -> Iterator[Row]:
             copies.add(message)
             yield _comment(task, _forum_fields(portal, row), row["ID"], message)
         for place in range(len(chat) if chat and read else 0):
-            said = company.correspondence.row(chat, place) if chat else {}
-            if said["id"] not in copies:
-                yield _comment(task, _chat_fields(said), None, said["id"])
+            in_chat = company.correspondence.row(chat, place) if chat else {}
+            if in_chat["id"] not in copies:
+                yield _comment(task, _chat_fields(in_chat), None, in_chat["id"])
 
 
 def files(portal: Portal, user: int | None) -> Iterator[Row]:
@@ -90,9 +90,9 @@ def _visible(portal: Portal, user: int | None) -> Iterator[int]:
     return (n for n in here.table if user is None or user in portal.admins or here.visible_to(n, user))
 
 
-def _comment(task: int, told: Row, forum: int | None, message: int | None) -> Row:
+def _comment(task: int, row: Row, forum: int | None, message: int | None) -> Row:
     key = f"f{forum}" if forum is not None else f"m{message}"
-    return {"id": f"{task}:{key}", "fields": {"task_id": str(task)} | told, "forum": forum, "message": message}
+    return {"id": f"{task}:{key}", "fields": {"task_id": str(task)} | row, "forum": forum, "message": message}
 
 
 def _forum_fields(portal: Portal, row: Row) -> Row:

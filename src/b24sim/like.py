@@ -39,12 +39,12 @@ LISTING = "im.chat.message.list"
 def switches(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     """Options and their values; `choices` are those of each option. Raises ValueError with a message for people."""
     try:
-        told = json.loads(Path(path).read_text("utf-8"))
+        probed = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as complaint:
         raise ValueError(f"--like: {complaint}") from None
-    if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") != VERSION:
+    if not isinstance(probed, dict) or probed.get("format") != FORMAT or probed.get("version") != VERSION:
         raise ValueError(f"--like: {path} is not version {VERSION} of {FORMAT}")
-    answers, methods = (told[name] if isinstance(told.get(name), dict) else {} for name in ("answers", "methods"))
+    answers, methods = (probed[name] if isinstance(probed.get(name), dict) else {} for name in ("answers", "methods"))
     found = {key: answers[key] for key in SAME if answers.get(key) in choices[key]}
     found |= {key: answers[key] for key in PAGES if _is_size(answers.get(key))}
     for key, values in SWITCHES.items():

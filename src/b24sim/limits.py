@@ -19,8 +19,8 @@ class LeakyBucket:
 
     def take(self, address: str, now: float) -> None:
         """Account for one request, or refuse it with QUERY_LIMIT_EXCEEDED."""
-        level, seen = self._levels.get(address, (0.0, now))
-        level = max(0.0, level - max(0.0, now - seen) * self.per_second)
+        level, last = self._levels.get(address, (0.0, now))
+        level = max(0.0, level - max(0.0, now - last) * self.per_second)
         if level + 1 > self.size:
             self._levels[address] = (level, now)
             raise query_limit()

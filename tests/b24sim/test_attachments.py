@@ -7,6 +7,7 @@ from tests.b24sim.client import call, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.company.attachments import Attachment, Family, attachment_id, own_object
+from b24sim.company.changes import change
 
 AGENT = {"User-Agent": "test/1"}
 
@@ -73,3 +74,19 @@ def test_files_attached_later_and_files_of_chats_are_found_too(drive: Running) -
     assert len(send(about["DOWNLOAD_URL"], headers=AGENT).body) == int(about["SIZE"])
     for unknown in (1, 999, attachment_id(Family.POST, 10), attachment_id(Family.TASK, 0)):
         assert call(drive, "disk.attachedObject.get", {"id": unknown}).json["error"] == "ERROR_NOT_FOUND"
+
+
+def test_a_file_that_a_post_shares_with_a_task_outlasts_the_task() -> None:
+    company = Company(Plan(seed=5, tasks=20, posts=80))
+    number, task = next(
+        (made.id, first.entity_id)
+        for place in range(company.feed.count)
+        for made in map(company.attachments.find, company.feed_files.of_post(place))
+        if made and (first := company.attachments.of_object(made.object_id)) and first.module == "tasks"
+    )
+    with serve(Portal(company, clock=ManualClock())) as running:
+        before = result(running, "disk.attachedObject.get", {"id": number})
+        change(company, running.portal.clock.now(), {"stream": "tasks", "op": "delete", "id": task})
+        after = result(running, "disk.attachedObject.get", {"id": number})
+        assert (after["NAME"], after["SIZE"]) == (before["NAME"], before["SIZE"])
+        assert len(send(after["DOWNLOAD_URL"], headers=AGENT).body) == int(before["SIZE"])

@@ -18,13 +18,13 @@ def post(box: Running, **fields: Any) -> int:
     return int(result(box, "log.blogpost.add", {"POST_MESSAGE": "Text", "DEST": ["UA"]} | fields))
 
 
-def told(box: Running, number: int) -> Any:
+def post_of(box: Running, number: int) -> Any:
     return result(box, "log.blogpost.get", {"POST_ID": number})[0]
 
 
 def test_a_post_is_its_authors_and_of_now(box: Running, colleague: int) -> None:
     number = post(box, USER_ID=colleague, POST_TITLE="Title", IMPORTANT="Y", DATE_PUBLISH="2020-01-01")
-    row = told(box, number)
+    row = post_of(box, number)
     assert (row["AUTHOR_ID"], row["TITLE"], row["MICRO"]) == (str(colleague), "Title", "N")
     assert row["DATE_PUBLISH"] == result(box, "server.time")
     assert row["UF_BLOG_POST_IMPRTNT"]["VALUE"] == "1"
@@ -50,18 +50,18 @@ def test_what_others_write_to_one_another_is_not_shown_even_to_an_administrator(
 def test_files_hang_on_a_post_and_can_be_marked_for_deletion(box: Running, colleague: int) -> None:
     file = ["a.txt", base64.b64encode(b"bytes").decode()]
     number = post(box, USER_ID=colleague, FILES=[file, ["b.txt", file[1]]])
-    first, second = told(box, number)["FILES"]
+    first, second = post_of(box, number)["FILES"]
     attached = result(box, "disk.attachedObject.get", {"id": first})
     assert (attached["NAME"], attached["CREATED_BY"]) == ("a.txt", str(colleague))
     assert send(attached["DOWNLOAD_URL"], None, {"User-Agent": "t/1"}).body == b"bytes"
     result(box, "log.blogpost.update", {"POST_ID": number, "FILES": {str(first): "del"}})
-    assert told(box, number)["FILES"] == [second]
+    assert post_of(box, number)["FILES"] == [second]
 
 
 def test_an_update_of_the_text_alone_takes_the_title_away(box: Running) -> None:
     number = post(box, POST_TITLE="Title")
     result(box, "log.blogpost.update", {"POST_ID": number, "POST_MESSAGE": "New words"})
-    assert (told(box, number)["TITLE"], told(box, number)["MICRO"]) == ("New words", "Y")
+    assert (post_of(box, number)["TITLE"], post_of(box, number)["MICRO"]) == ("New words", "Y")
 
 
 def test_comments_are_made_now_and_never_twice(box: Running, colleague: int) -> None:
@@ -71,7 +71,7 @@ def test_comments_are_made_now_and_never_twice(box: Running, colleague: int) -> 
     assert call(box, "log.blogcomment.add", body).json["error_description"] == "Duplicate comment"
     file = {"FILES": [["a.txt", base64.b64encode(b"bytes").decode()]]}
     result(box, "log.blogcomment.add", body | file)
-    assert told(box, number)["NUM_COMMENTS"] == "2"
+    assert post_of(box, number)["NUM_COMMENTS"] == "2"
     rows = result(box, "log.blogcomment.user.get", {"USER_ID": colleague, "FIRST_ID": 0})["COMMENTS"]
     assert [(row["comment_id"] == made, row["text"], len(row["attach"])) for row in rows] == [
         (True, "", 0),
@@ -102,4 +102,4 @@ def test_a_post_for_nobody_is_refused_and_does_not_go_to_everybody(box: Running)
         reply = call(box, "log.blogpost.add", {"POST_MESSAGE": "x", "DEST": wrong})
         assert reply.json["error_description"] == "No destination specified"
     number = result(box, "log.blogpost.add", {"POST_MESSAGE": "x"})
-    assert told(box, number)["HAS_SOCNET_ALL"] == "Y"
+    assert post_of(box, number)["HAS_SOCNET_ALL"] == "Y"

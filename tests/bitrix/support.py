@@ -84,7 +84,7 @@ class Kit:
 
 
 @dataclass(frozen=True)
-class Said:
+class Response:
     """One scripted answer; a body longer than its announced length is cut by the client, a shorter one breaks off."""
 
     body: bytes = b'{"result":true,"time":{}}'
@@ -106,8 +106,8 @@ class Heard:
 class Scripted:
     """A web server that says what it is told, one answer after another, and then the last one for ever."""
 
-    def __init__(self, *answers: Said) -> None:
-        self.answers = list(answers) or [Said()]
+    def __init__(self, *answers: Response) -> None:
+        self.answers = list(answers) or [Response()]
         self.heard: list[Heard] = []
         outer = self
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.bitrix.support import Kit, Said, Scripted
+from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.bitrix.batch import Batcher, Ref, encode, fits
 from b24migrate.model.errors import GateUnmet, Limited, Permanent, Transient
@@ -142,7 +142,7 @@ def test_a_request_that_fails_by_itself_is_repeated_after_pauses(running: Runnin
 
 
 def test_a_batch_goes_through_the_webhook_that_was_chosen() -> None:
-    with Scripted(Said(b'{"result":{"result":{"c0":1},"result_error":[]}}')) as server:
+    with Scripted(Response(b'{"result":{"result":{"c0":1},"result_error":[]}}')) as server:
         kit = Kit([server.webhook, server.webhook.replace("/rest/1/", "/rest/2/")])
         Batcher(kit.portal).run([Command("user.get", {})], via=1)
         assert [one.path.split("/")[2] for one in server.heard] == ["2"]
@@ -163,7 +163,7 @@ def test_a_batch_goes_through_the_webhook_that_was_chosen() -> None:
     ],
 )
 def test_maps_that_php_writes_as_lists_and_missing_entries_are_understood(body: bytes, kinds: list[type]) -> None:
-    with Scripted(Said(body)) as server:
+    with Scripted(Response(body)) as server:
         batcher = Batcher(Kit([server.webhook]).portal)
         answers = batcher.run([Command("user.get", {}), Command("user.get", {})])
     assert [type(answer.error) for answer in answers] == kinds

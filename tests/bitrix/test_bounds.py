@@ -15,7 +15,7 @@ from functools import cache
 
 import pytest
 from tests.bitrix.raw_server import HEAD, Pieces, RawServer, slowly
-from tests.bitrix.support import Kit, Said, Scripted
+from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.bitrix import http
 from b24migrate.bitrix.client import Timeouts
@@ -219,7 +219,7 @@ ODD = ["1e8", "1e18", '"1e18"', "1e308", "-5", '"nan"', '"inf"', '"-inf"', '"soo
 @pytest.mark.parametrize("code", ["OPERATION_TIME_LIMIT", "QUERY_LIMIT_EXCEEDED"])
 def test_a_pause_that_the_portal_asks_for_is_finite_and_no_longer_than_its_window(code: str, delay: str) -> None:
     body = f'{{"error":"{code}","retry_after":{delay}}}'.encode()
-    with Scripted(Said(body, 429)) as server:
+    with Scripted(Response(body, 429)) as server:
         kit = Kit([server.webhook], per_second=2.0, operating_s=480.0)
         with pytest.raises(Limited) as caught:
             kit.portal.call("user.get", {})
@@ -229,7 +229,7 @@ def test_a_pause_that_the_portal_asks_for_is_finite_and_no_longer_than_its_windo
 @pytest.mark.parametrize("value", ODD)
 def test_times_that_no_clock_shows_cost_no_pause(value: str) -> None:
     spent = f'"operating":480,"operating_reset_at":{value},"start":{value},"finish":{value},"duration":{value}'
-    with Scripted(Said(f'{{"result":[],"time":{{{spent}}}}}'.encode())) as server:
+    with Scripted(Response(f'{{"result":[],"time":{{{spent}}}}}'.encode())) as server:
         kit = Kit([server.webhook], per_second=2.0, operating_s=480.0)
         kit.portal.call("user.get", {})
         try:
@@ -257,7 +257,7 @@ def test_a_total_costs_nothing_whatever_it_is(total: str) -> None:
     answers = [f'{{"result":{rows},"total":{total},"next":50}}', f'{{"result":{{{parts}}},"total":{total}}}']
     if not isinstance(json.loads(total), int | float) or json.loads(total) < 50 or json.loads(total) >= 1 << 31:
         answers[1] = f'{{"result":{more},"total":{total}}}'
-    with Scripted(*(Said(one.encode()) for one in answers)) as server:
+    with Scripted(*(Response(one.encode()) for one in answers)) as server:
         source = BitrixSource(Kit([server.webhook]).portal)
         reading = Listing("sonet_group.get", Offset())
         tracemalloc.start()
@@ -275,7 +275,7 @@ def test_pages_after_an_empty_page_are_not_asked_for() -> None:
     rows = json.dumps([{"ID": str(number)} for number in range(1, 51)])
     first = f'{{"result":{rows},"total":1000000000,"next":50}}'
     empty = '{"result":{"result":{"c0":[]},"result_total":{"c0":1000000000},"result_next":{"c0":100}}}'
-    with Scripted(Said(first.encode()), Said(empty.encode())) as server:
+    with Scripted(Response(first.encode()), Response(empty.encode())) as server:
         source = BitrixSource(Kit([server.webhook]).portal)
         reading = Listing("sonet_group.get", Offset())
         page = source.page(reading, source.page(reading, {}).next[0])

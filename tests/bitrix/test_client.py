@@ -8,7 +8,7 @@ import traceback
 from typing import Any
 
 import pytest
-from tests.bitrix.support import SECRET, FakeClock, Kit, Said, Scripted
+from tests.bitrix.support import SECRET, FakeClock, Kit, Response, Scripted
 
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.model.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
@@ -18,7 +18,7 @@ from b24sim.faults import Faults
 from b24sim.portal import Portal as Simulated
 from b24sim.serve import serve
 
-ALIVE = Said(b'{"result":"2026-08-05T09:02:13+03:00","time":{}}')
+ALIVE = Response(b'{"result":"2026-08-05T09:02:13+03:00","time":{}}')
 
 
 def shown(error: BaseException) -> str:
@@ -31,7 +31,7 @@ def shown(error: BaseException) -> str:
     return "".join(parts)
 
 
-def failure(*answers: Said, **options: Any) -> MigrationError:
+def failure(*answers: Response, **options: Any) -> MigrationError:
     with Scripted(*answers) as server:
         kit = Kit([server.webhook], **options)
         with pytest.raises(MigrationError) as caught:
@@ -41,7 +41,7 @@ def failure(*answers: Said, **options: Any) -> MigrationError:
 
 
 def test_an_answer_is_opened_and_the_request_is_as_the_portal_wants_it() -> None:
-    with Scripted(Said(b'{"result":[{"ID":"7"}],"total":1,"time":{}}')) as server:
+    with Scripted(Response(b'{"result":[{"ID":"7"}],"total":1,"time":{}}')) as server:
         answer = Kit([server.webhook]).portal.call("user.get", {"z": 1, "a": {"y": [2], "b": None}})
         heard = server.heard[0]
     assert isinstance(answer, Envelope)
@@ -53,7 +53,7 @@ def test_an_answer_is_opened_and_the_request_is_as_the_portal_wants_it() -> None
 
 def test_a_compressed_answer_is_unpacked() -> None:
     packed = gzip.compress(b'{"result":"long"}')
-    with Scripted(Said(packed, headers=(("Content-Encoding", "gzip"),))) as server:
+    with Scripted(Response(packed, headers=(("Content-Encoding", "gzip"),))) as server:
         answer = Kit([server.webhook]).portal.call("user.get", {})
     assert bytes(answer.result) == b'"long"'  # type: ignore[arg-type]
 
@@ -61,17 +61,17 @@ def test_a_compressed_answer_is_unpacked() -> None:
 @pytest.mark.parametrize(
     ("response", "code"),
     [
-        (Said(b"<html>502", 502, "text/html"), "HTTP_502"),
-        (Said(b"<html>login", 200, "text/html"), "HTML_ANSWER"),
-        (Said(b'{"result":[{"ID"'), "TRUNCATED_ANSWER"),
-        (Said(b'{"result":[', announce=1000), "CONNECTION_LOST"),
-        (Said(hang_up=True), "CONNECTION_LOST"),
-        (Said(b'{"error":"INTERNAL_SERVER_ERROR"}', 500), "INTERNAL_SERVER_ERROR"),
+        (Response(b"<html>502", 502, "text/html"), "HTTP_502"),
+        (Response(b"<html>login", 200, "text/html"), "HTML_ANSWER"),
+        (Response(b'{"result":[{"ID"'), "TRUNCATED_ANSWER"),
+        (Response(b'{"result":[', announce=1000), "CONNECTION_LOST"),
+        (Response(hang_up=True), "CONNECTION_LOST"),
+        (Response(b'{"error":"INTERNAL_SERVER_ERROR"}', 500), "INTERNAL_SERVER_ERROR"),
     ],
 )
 @pytest.mark.parametrize("alive", [True, False])
 def test_a_call_that_fails_is_the_calls_own_fault_only_if_the_portal_is_alive(
-    response: Said, code: str, alive: bool
+    response: Response, code: str, alive: bool
 ) -> None:
     error = failure(response, ALIVE if alive else response)
     assert isinstance(error, Transient)
@@ -101,13 +101,13 @@ def test_no_answer_in_time_is_transient() -> None:
 
 
 def test_a_wrong_secret_is_a_gate_that_names_the_webhook() -> None:
-    error = failure(Said(b'{"error":"INVALID_CREDENTIALS","error_description":"Invalid"}', 401))
+    error = failure(Response(b'{"error":"INVALID_CREDENTIALS","error_description":"Invalid"}', 401))
     assert isinstance(error, GateUnmet)
     assert "the source webhook of user 1" in str(error)
 
 
 def test_a_limit_says_how_long_and_the_next_call_waits() -> None:
-    with Scripted(Said(b'{"error":"QUERY_LIMIT_EXCEEDED"}', 503), Said()) as server:
+    with Scripted(Response(b'{"error":"QUERY_LIMIT_EXCEEDED"}', 503), Response()) as server:
         kit = Kit([server.webhook], per_second=2)
         with pytest.raises(Limited) as caught:
             kit.portal.call("user.get", {})
@@ -117,7 +117,7 @@ def test_a_limit_says_how_long_and_the_next_call_waits() -> None:
 
 
 def test_a_spent_method_rests_and_another_does_not() -> None:
-    with Scripted(Said(b'{"error":"OPERATION_TIME_LIMIT","retry_after":90}', 429), Said()) as server:
+    with Scripted(Response(b'{"error":"OPERATION_TIME_LIMIT","retry_after":90}', 429), Response()) as server:
         kit = Kit([server.webhook])
         with pytest.raises(Limited) as caught:
             kit.portal.call("user.get", {})
@@ -131,8 +131,8 @@ def test_a_spent_method_rests_and_another_does_not() -> None:
 def test_a_method_rests_as_soon_as_an_answer_says_that_its_time_is_used_up() -> None:
     clock = FakeClock()
     reset_at = clock.now().timestamp() + 200
-    used_up = Said(b'{"result":true,"time":{"operating":480.5,"operating_reset_at":%d}}' % reset_at)
-    with Scripted(used_up, Said()) as server:
+    used_up = Response(b'{"result":true,"time":{"operating":480.5,"operating_reset_at":%d}}' % reset_at)
+    with Scripted(used_up, Response()) as server:
         kit = Kit([server.webhook], clock=clock, operating_s=480)
         kit.portal.call("user.get", {})
         with pytest.raises(Limited) as caught:
@@ -166,19 +166,19 @@ def test_a_renamed_portal_is_followed_with_the_whole_request_and_remembered() ->
 
 @pytest.mark.parametrize("location", ["/auth/?login=yes", "https://elsewhere.example/auth/", ""])
 def test_a_redirect_to_a_page_is_not_followed(location: str) -> None:
-    error = failure(Said(b"", 302, headers=(("Location", location),)))
+    error = failure(Response(b"", 302, headers=(("Location", location),)))
     assert isinstance(error, Transient)
     assert error.code == "HTTP_302"
 
 
 def test_a_redirect_to_an_address_without_https_is_refused() -> None:
     location = f"http://elsewhere.example/rest/1/{SECRET}/user.get"
-    assert isinstance(failure(Said(b"", 302, headers=(("Location", location),))), GateUnmet)
+    assert isinstance(failure(Response(b"", 302, headers=(("Location", location),))), GateUnmet)
 
 
 def test_a_redirect_without_https_to_a_host_that_was_named_says_what_is_wrong() -> None:
     location = f"http://moved.example/rest/1/{SECRET}/user.get"
-    error = failure(Said(b"", 302, headers=(("Location", location),)), redirect_hosts=["moved.example"])
+    error = failure(Response(b"", 302, headers=(("Location", location),)), redirect_hosts=["moved.example"])
     assert isinstance(error, GateUnmet)
     assert error.code == "HTTP_302"
     assert "without https" in str(error)
@@ -186,7 +186,7 @@ def test_a_redirect_without_https_to_a_host_that_was_named_says_what_is_wrong() 
 
 def test_a_circle_of_redirects_ends() -> None:
     with Scripted() as server:
-        server.answers = [Said(b"", 302, headers=(("Location", server.webhook + "user.get"),))]
+        server.answers = [Response(b"", 302, headers=(("Location", server.webhook + "user.get"),))]
         with pytest.raises(Transient):
             Kit([server.webhook]).portal.call("user.get", {})
         assert len(server.heard) < 20
@@ -194,7 +194,7 @@ def test_a_circle_of_redirects_ends() -> None:
 
 def test_a_secret_in_an_answer_never_leaves_the_client() -> None:
     body = b'{"result":{"DOWNLOAD_URL":"https:\\/\\/p\\/rest\\/1\\/%s\\/download"}}' % SECRET.encode()
-    with Scripted(Said(body)) as server:
+    with Scripted(Response(body)) as server:
         kit = Kit([server.webhook])
         result = bytes(kit.portal.call("disk.file.get", {"id": 1}).result)  # type: ignore[arg-type]
     assert SECRET.encode() not in result
@@ -203,11 +203,11 @@ def test_a_secret_in_an_answer_never_leaves_the_client() -> None:
 
 def test_a_secret_in_an_error_text_is_redacted() -> None:
     body = b'{"error":"ERROR_CORE","error_description":"bad link /rest/1/%s/"}' % SECRET.encode()
-    assert isinstance(failure(Said(body, 400)), Permanent)
+    assert isinstance(failure(Response(body, 400)), Permanent)
 
 
 def test_when_the_portal_is_down_nothing_is_sent_until_the_probe_is_due() -> None:
-    with Scripted(Said(b"<html>", 502, "text/html")) as server:
+    with Scripted(Response(b"<html>", 502, "text/html")) as server:
         kit = Kit([server.webhook])
         for _ in range(3):
             with pytest.raises(Transient):
@@ -216,6 +216,6 @@ def test_when_the_portal_is_down_nothing_is_sent_until_the_probe_is_due() -> Non
         with pytest.raises(Limited):
             kit.portal.call("user.get", {})
         assert len(server.heard) == heard
-        server.answers = [Said()]
+        server.answers = [Response()]
         kit.clock.sleep(5)
         kit.portal.call("user.get", {})

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.bitrix.support import Kit, Said, Scripted
+from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.entities.custom_fields import list_fields
 from b24migrate.model.errors import GateUnmet, Limited, Permanent, Transient
@@ -39,8 +39,8 @@ def user(number: int, **more: Any) -> Item:
     return Item.make(f"source:users:{number}", fields)
 
 
-def said(result: Any) -> Said:
-    return Said(json.dumps({"result": result}).encode())
+def success(result: Any) -> Response:
+    return Response(json.dumps({"result": result}).encode())
 
 
 def test_it_is_a_target(box: Running) -> None:
@@ -123,10 +123,10 @@ def test_a_file_arrives_whole_and_only_once(size: int) -> None:
 def test_an_upload_goes_on_where_it_stopped() -> None:
     content = b"0123456789" * 100
     script = [
-        said({"received": 400, "id": None}),
-        said(INFO),
-        said({"received": 300, "id": None}),
-        said({"received": 1000, "id": "77"}),
+        success({"received": 400, "id": None}),
+        success(INFO),
+        success({"received": 300, "id": None}),
+        success({"received": 1000, "id": "77"}),
     ]
     with Scripted(*script) as server:
         port = target(server.webhook)
@@ -137,7 +137,7 @@ def test_an_upload_goes_on_where_it_stopped() -> None:
 
 
 def test_an_upload_that_gets_nowhere_ends() -> None:
-    with Scripted(said({"received": 0, "id": None}), said(INFO), said({"received": 0, "id": None})) as server:
+    with Scripted(success({"received": 0, "id": None}), success(INFO), success({"received": 0, "id": None})) as server:
         with pytest.raises(Transient) as caught:
             target(server.webhook).put_file("k", "a", 10, "0" * 64, io.BytesIO(b"0123456789"))
         assert caught.value.code == "UPLOAD_STALLED"
@@ -157,7 +157,7 @@ def test_an_upload_that_gets_nowhere_ends() -> None:
     ],
 )
 def test_an_answer_that_does_not_account_for_every_item_is_no_answer(items: Any) -> None:
-    with Scripted(said({"items": items})) as server, pytest.raises(Transient) as caught:
+    with Scripted(success({"items": items})) as server, pytest.raises(Transient) as caught:
         target(server.webhook).send("users", "users", [user(1), user(2)], run="r")
     assert caught.value.own
 
@@ -176,20 +176,22 @@ RECORD = {"key": "source:users:1", "id": "5", "digest": "", "fields": {}}
     ],
 )
 def test_a_list_without_what_the_contract_promises_is_no_empty_list(answer: Any) -> None:
-    with Scripted(said(answer)) as server, pytest.raises(Transient) as caught:
+    with Scripted(success(answer)) as server, pytest.raises(Transient) as caught:
         target(server.webhook).listing("users", "users", "")
     assert caught.value.code == "STRANGE_ANSWER"
 
 
 def test_an_empty_map_may_be_a_list() -> None:
-    with Scripted(said({"items": [{**RECORD, "fields": []}], "cursor": None, "count": 1})) as server:
+    with Scripted(success({"items": [{**RECORD, "fields": []}], "cursor": None, "count": 1})) as server:
         assert target(server.webhook).listing("users", "users", "")[0][0].fields == {}
 
 
 def test_what_the_target_does_not_keep_is_told_in_both_ways_and_not_taken_for_nothing() -> None:
     rule = {"stream": "tasks", "field": "tags", "keeping": "approximated", "reason": "They are text here."}
     ours = {"key": "tasks:tags", "reason": "They are text here."}
-    with Scripted(said({"rules": [rule, {**rule, "field": "title"}]}), said({"items": [ours]}), said([])) as server:
+    with Scripted(
+        success({"rules": [rule, {**rule, "field": "title"}]}), success({"items": [ours]}), success([])
+    ) as server:
         port = target(server.webhook)
         assert [(one.field, one.keeping.value) for one in port.fidelity()] == [
             ("tags", "approximated"),
@@ -203,7 +205,7 @@ def test_what_the_target_does_not_keep_is_told_in_both_ways_and_not_taken_for_no
 def test_a_field_may_have_several_rules_and_one_said_twice_is_one() -> None:
     rule = {"stream": "tasks", "field": "tags", "keeping": "approximated", "reason": "Case is ignored."}
     other = {**rule, "keeping": "lost", "reason": "Tags of strangers go."}
-    with Scripted(said({"rules": [rule, other, rule]})) as server:
+    with Scripted(success({"rules": [rule, other, rule]})) as server:
         assert [(one.field, one.reason) for one in target(server.webhook).fidelity()] == [
             ("tags", "Case is ignored."),
             ("tags", "Tags of strangers go."),
@@ -211,7 +213,7 @@ def test_a_field_may_have_several_rules_and_one_said_twice_is_one() -> None:
 
 
 def test_the_end_of_a_run_is_named_and_a_cursor_goes_only_to_who_gave_one() -> None:
-    with Scripted(said({"cursor": "chats:7"}), said({}), said({})) as server:
+    with Scripted(success({"cursor": "chats:7"}), success({}), success({})) as server:
         port = target(server.webhook)
         assert port.finalize("", run="r1") == "chats:7"
         assert port.finalize("chats:7", run="r1") is None
@@ -220,7 +222,7 @@ def test_the_end_of_a_run_is_named_and_a_cursor_goes_only_to_who_gave_one() -> N
 
 def test_a_call_is_one_post_of_the_contracts_shape() -> None:
     item = user(1)
-    with Scripted(said({"items": [{"key": item.key, "status": "failed", "id": None, "error": None}]})) as server:
+    with Scripted(success({"items": [{"key": item.key, "status": "failed", "id": None, "error": None}]})) as server:
         outcome = target(server.webhook).send("users", "users", [item], run="r")[0]
         heard = server.heard[0]
     assert (outcome.error_code, outcome.retry) == ("INTERNAL", True)
@@ -232,7 +234,7 @@ def test_a_call_is_one_post_of_the_contracts_shape() -> None:
 
 
 def test_a_call_keeps_to_the_targets_limits() -> None:
-    with Scripted(said(INFO)) as server:
+    with Scripted(success(INFO)) as server:
         port = target(server.webhook)
         assert port.fits([user(number) for number in range(9)]) == 3
         assert port.fits([user(1, NAME="x" * 2000), user(2, NAME="x" * 2000)]) == 1
@@ -243,16 +245,16 @@ def test_a_call_keeps_to_the_targets_limits() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (Said(b'{"error":"ERROR_ARGUMENT","error_description":"too many items"}', 400), Permanent),
-        (Said(b'{"error":"INVALID_CREDENTIALS"}', 401), GateUnmet),
-        (Said(b'{"error":"insufficient_scope"}', 401), GateUnmet),
-        (Said(b'{"error":"ERROR_METHOD_NOT_FOUND"}', 404), GateUnmet),
-        (Said(b'{"error":"ACCESS_DENIED"}', 403), GateUnmet),
-        (Said(b'{"error":"QUERY_LIMIT_EXCEEDED","retry_after":3}', 503), Limited),
-        (Said(b'{"error":"INTERNAL_SERVER_ERROR"}', 500), Transient),
+        (Response(b'{"error":"ERROR_ARGUMENT","error_description":"too many items"}', 400), Permanent),
+        (Response(b'{"error":"INVALID_CREDENTIALS"}', 401), GateUnmet),
+        (Response(b'{"error":"insufficient_scope"}', 401), GateUnmet),
+        (Response(b'{"error":"ERROR_METHOD_NOT_FOUND"}', 404), GateUnmet),
+        (Response(b'{"error":"ACCESS_DENIED"}', 403), GateUnmet),
+        (Response(b'{"error":"QUERY_LIMIT_EXCEEDED","retry_after":3}', 503), Limited),
+        (Response(b'{"error":"INTERNAL_SERVER_ERROR"}', 500), Transient),
     ],
 )
-def test_errors_of_the_whole_call_are_sorted(answer: Said, kind: type[Exception]) -> None:
+def test_errors_of_the_whole_call_are_sorted(answer: Response, kind: type[Exception]) -> None:
     with Scripted(answer) as server, pytest.raises(kind) as caught:
         target(server.webhook).send("users", "users", [user(1)], run="r")
     if isinstance(caught.value, GateUnmet):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.bitrix.ledger import Ledger
-from tests.bitrix.support import Kit, Said, Scripted
+from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Permanent, Transient
@@ -53,9 +53,11 @@ def fresh(ledger: Ledger, ids: Sequence[int] = ()) -> None:
     ledger.stats.reset()
 
 
-def read_all(source: BitrixSource, *, limit: int = 0, newest_first: bool = False, gently: bool = False) -> list[Page]:
+def read_all(
+    source: BitrixSource, *, limit: int = 0, newest_first: bool = False, gently: bool = False, known: int = 0
+) -> list[Page]:
     """What the queue would do: cursors in any order, each also as it comes back from being stored."""
-    todo: list[Args] = [{}]
+    todo: list[Args] = [{"known": known} if known else {}]
     pages = []
     while todo:
         cursor = json.loads(json.dumps(todo.pop() if newest_first else todo.pop(0)))
@@ -124,6 +126,18 @@ def test_records_that_come_and_go_meanwhile_disturb_nobody(
     read = ids_of(read_all(made(running)))
     assert len(read) == len(set(read))
     assert set(range(1, count + 1)) - gone <= set(read)
+
+
+@pytest.mark.parametrize("known", [1, 60, 199, 200, 201, 2399])
+@pytest.mark.parametrize("gently", [False, True])
+def test_as_many_as_were_known_are_asked_for_at_once(
+    ledger: Ledger, source: BitrixSource, known: int, gently: bool
+) -> None:
+    """Whether there are fewer or more by now, all are read; in one request if there are about as many."""
+    fresh(ledger, range(3, 803, 4))
+    assert ids_of(read_all(source, known=known, gently=gently)) == list(range(3, 803, 4))
+    if not gently:
+        assert (ledger.stats.methods["batch"] == 1) == (known >= 200)
 
 
 def test_a_large_listing_wastes_less_than_two_percent_of_its_commands(ledger: Ledger, source: BitrixSource) -> None:
@@ -203,7 +217,7 @@ def test_a_portal_that_ignores_the_filter_is_not_believed() -> None:
     rows = b",".join(b'{"ID":"%d"}' % one for one in range(1, 51))
     first = b'{"result":{"result":{"c0":[%s],"c1":[{"ID":"70"}]},"result_total":{"c0":70,"c1":0}}}' % rows
     again = b'{"result":{"result":{"c0":[%s]},"result_error":[]}}' % rows
-    with Scripted(Said(first), Said(again)) as server:
+    with Scripted(Response(first), Response(again)) as server:
         source = BitrixSource(Kit([server.webhook]).portal)
         page = source.page(USERS, {})
         with pytest.raises(Permanent) as caught:
@@ -215,9 +229,9 @@ def test_a_short_page_in_the_middle_is_an_alarm_and_loses_nothing() -> None:
     def rows(lo: int, hi: int) -> bytes:
         return b"[" + b",".join(b'{"ID":"%d"}' % one for one in range(lo, hi)) + b"]"
 
-    def batch(**results: bytes) -> Said:
+    def batch(**results: bytes) -> Response:
         inside = b",".join(b'"%s":%s' % (key.encode(), value) for key, value in results.items())
-        return Said(b'{"result":{"result":{%s},"result_total":{"c0":130}}}' % inside)
+        return Response(b'{"result":{"result":{%s},"result_total":{"c0":130}}}' % inside)
 
     script = [
         batch(c0=rows(1, 51), c1=rows(100, 131)),

@@ -42,7 +42,7 @@ def sell_much(made: Portal, rows: int) -> None:
         items.put(number, {**items.row(number), "_productRows": lines})
 
 
-def told(made: Portal) -> Mapping[str, list[Json]]:
+def rows_by_owner(made: Portal) -> Mapping[str, list[Json]]:
     return {str(number): made.company.crm.product_rows(2, number) for number in made.company.crm.deal_ids}
 
 
@@ -53,14 +53,14 @@ def enriched(source: BitrixSource, rows: list[Row]) -> Mapping[str, list[Json]]:
 @pytest.mark.parametrize("many_owners", [True, False])
 def test_every_row_of_every_deal_arrives_in_its_order(many_owners: bool) -> None:
     with portal(many_owners=many_owners) as (made, source):
-        assert max(map(len, told(made).values())) > 50  # more than a page
-        assert enriched(source, deals(made)) == told(made)
+        assert max(map(len, rows_by_owner(made).values())) > 50  # more than a page
+        assert enriched(source, deals(made)) == rows_by_owner(made)
 
 
 def test_further_pages_of_several_questions_share_a_request() -> None:
     with portal(many_owners=True) as (made, source):
         sell_much(made, rows=3)
-        assert enriched(source, deals(made)) == told(made)
+        assert enriched(source, deals(made)) == rows_by_owner(made)
         assert made.stats.methods == {"batch": 3}  # 150 rows for every 50 deals: three pages
         assert made.stats.inner[METHOD] == 3 * DEALS // 50
 
@@ -68,20 +68,20 @@ def test_further_pages_of_several_questions_share_a_request() -> None:
 def test_where_the_probes_have_seen_that_lists_are_not_understood_none_is_sent() -> None:
     with portal(many_owners=False) as (made, source):
         source.habits = {"product_owners": "one"}
-        assert enriched(source, deals(made)) == told(made)
+        assert enriched(source, deals(made)) == rows_by_owner(made)
         assert made.stats.errors == {}
 
 
 def test_where_lists_were_not_understood_once_and_are_now_nothing_is_lost() -> None:
     with portal(many_owners=True) as (made, source):
         source.habits = {"product_owners": "one"}
-        assert enriched(source, deals(made)) == told(made)
+        assert enriched(source, deals(made)) == rows_by_owner(made)
 
 
 def test_where_lists_were_understood_once_and_are_no_more_nothing_is_lost() -> None:
     with portal(many_owners=False) as (made, source):
         source.habits = {"product_owners": "many"}
-        assert enriched(source, deals(made)) == told(made)
+        assert enriched(source, deals(made)) == rows_by_owner(made)
 
 
 def test_a_limit_is_no_sign_that_a_portal_does_not_understand() -> None:

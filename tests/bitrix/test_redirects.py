@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.bitrix.raw_server import RawServer
-from tests.bitrix.support import SECRET, Kit, Said, Scripted
+from tests.bitrix.support import SECRET, Kit, Response, Scripted
 
 from b24migrate.bitrix.client import Portal, Timeouts
 from b24migrate.bitrix.download import Downloads
@@ -126,7 +126,7 @@ def test_a_redirect_within_the_own_domain_is_followed_and_told(names: Names) -> 
     names({HOST: ["127.0.0.1"], "new.example.com": ["127.0.0.1"]})
     with Scripted() as new, Scripted() as old:
         there = on(new, "new.example.com")
-        old.answers = [Said(b"", 302, headers=(("Location", there + "user.get"),))]
+        old.answers = [Response(b"", 302, headers=(("Location", there + "user.get"),))]
         portal, heard = portal_at(on(old, HOST))
         portal.call("user.get", {"ID": 1})
         portal.call("user.get", {"ID": 2})
@@ -141,7 +141,7 @@ def test_a_redirect_within_the_own_domain_is_followed_and_told(names: Names) -> 
 def test_a_redirect_to_somebody_else_is_refused_with_what_to_do(names: Names, status: int) -> None:
     names({"firm.bitrix24.ru": ["127.0.0.1"], "thief.bitrix24.ru": ["127.0.0.1"]})
     with Scripted() as thief, Scripted() as old:
-        old.answers = [Said(b"", status, headers=(("Location", on(thief, "thief.bitrix24.ru") + "user.get"),))]
+        old.answers = [Response(b"", status, headers=(("Location", on(thief, "thief.bitrix24.ru") + "user.get"),))]
         portal, _ = portal_at(on(old, "firm.bitrix24.ru"))
         with pytest.raises(GateUnmet) as caught:
             portal.call("user.get", {})
@@ -155,7 +155,7 @@ def test_a_redirect_to_somebody_else_is_refused_with_what_to_do(names: Names, st
 def test_a_redirect_to_a_host_in_the_configuration_is_followed(names: Names) -> None:
     names({"firm.bitrix24.ru": ["127.0.0.1"], "renamed.bitrix24.ru": ["127.0.0.1"]})
     with Scripted() as new, Scripted() as old:
-        old.answers = [Said(b"", 302, headers=(("Location", on(new, "renamed.bitrix24.ru") + "user.get"),))]
+        old.answers = [Response(b"", 302, headers=(("Location", on(new, "renamed.bitrix24.ru") + "user.get"),))]
         portal, _ = portal_at(on(old, "firm.bitrix24.ru"), redirect_hosts=["renamed.bitrix24.ru"])
         portal.call("user.get", {})
         assert len(new.heard) == 1
@@ -300,7 +300,7 @@ def test_the_text_of_an_error_is_masked_before_it_is_cut(escaped: str) -> None:
     """Behind so many characters the secret is cut in the middle."""
     for before in range(286, 300):
         body = json.dumps({"error": "SOME_CODE", "error_description": "x" * before + " " + escaped}).encode()
-        with Scripted(Said(body, 400)) as server:
+        with Scripted(Response(body, 400)) as server:
             kit = Kit([server.webhook])
             with pytest.raises(MigrationError) as called:
                 kit.portal.call("user.get", {})

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.bitrix.ledger import Ledger
-from tests.bitrix.support import SECRET, Kit, Said, Scripted
+from tests.bitrix.support import SECRET, Kit, Response, Scripted
 
 from b24migrate.bitrix.methods import READS, WriteAttemptError
 from b24migrate.bitrix.source import BitrixSource
@@ -134,7 +134,7 @@ def test_a_whole_list_is_understood_in_every_shape_php_gives_it(
     body: bytes, ids: list[str], reported: int | None
 ) -> None:
     reading = Listing("crm.type.list", Whole(), items=("types",), id="id")
-    with Scripted(Said(body)) as server:
+    with Scripted(Response(body)) as server:
         page = BitrixSource(Kit([server.webhook]).portal).page(reading, {})
     assert [row.source_id for row in page.rows] == ids
     assert page.reported == reported
@@ -145,8 +145,8 @@ def test_a_whole_list_is_understood_in_every_shape_php_gives_it(
 def test_an_answer_without_its_key_is_refused_and_no_empty_list(result: bytes, paging: Whole | Offset | Keyset) -> None:
     """In calls of their own and in a batch alike."""
     reading = Listing("crm.type.list", paging, items=("types",), id="id")
-    alone = Said(b'{"result":%s,"total":0}' % result)
-    together = Said(b'{"result":{"result":{"c0":%s,"c1":%s},"result_total":{"c0":0}}}' % (result, result))
+    alone = Response(b'{"result":%s,"total":0}' % result)
+    together = Response(b'{"result":{"result":{"c0":%s,"c1":%s},"result_total":{"c0":0}}}' % (result, result))
     with Scripted(together if isinstance(paging, Keyset) else alone) as server, pytest.raises(Permanent) as refused:
         BitrixSource(Kit([server.webhook]).portal).page(reading, {})
     assert refused.value.code == "STRANGE_RESULT"
@@ -155,7 +155,7 @@ def test_an_answer_without_its_key_is_refused_and_no_empty_list(result: bytes, p
 
 def test_an_id_may_be_two_fields_or_the_item_itself() -> None:
     stages = b'{"result":[{"ENTITY_ID":"SOURCE","STATUS_ID":"WEB"}]}'
-    with Scripted(Said(stages), Said(b'{"result":[99,1269]}')) as server:
+    with Scripted(Response(stages), Response(b'{"result":[99,1269]}')) as server:
         source = BitrixSource(Kit([server.webhook]).portal)
         page = source.page(Listing("crm.status.list", Whole(), id="ENTITY_ID:STATUS_ID"), {})
         people = source.page(Listing("im.chat.user.list", Whole(), id=""), {})
@@ -164,7 +164,7 @@ def test_an_id_may_be_two_fields_or_the_item_itself() -> None:
 
 
 def test_a_record_without_its_id_is_refused_not_lost() -> None:
-    with Scripted(Said(b'{"result":[{"NAME":"x"}]}')) as server, pytest.raises(Permanent):
+    with Scripted(Response(b'{"result":[{"NAME":"x"}]}')) as server, pytest.raises(Permanent):
         BitrixSource(Kit([server.webhook]).portal).page(Listing("crm.status.list", Whole()), {})
 
 
@@ -177,7 +177,7 @@ def fetch(server: Scripted, url: str = "/disk/file.bin", *, limit: int = 10**6) 
     return size, sha256, out.getvalue()
 
 
-def refused(*answers: Said, limit: int = 10**6) -> MigrationError:
+def refused(*answers: Response, limit: int = 10**6) -> MigrationError:
     with Scripted(*answers) as server, pytest.raises(MigrationError) as caught:
         fetch(server, f"{server.origin}/rest/1/{SECRET}/download/?token=t", limit=limit)
     assert SECRET not in str(caught.value)
@@ -197,7 +197,7 @@ def test_a_file_of_the_portal_comes_with_its_digest(ledger: Ledger, source: Bitr
 
 
 def test_headers_that_the_files_server_wants_are_sent_and_no_secret_in_the_referer() -> None:
-    with Scripted(Said(b"bytes", kind="image/png")) as server:
+    with Scripted(Response(b"bytes", kind="image/png")) as server:
         assert fetch(server)[2] == b"bytes"
         heard = server.heard[0].headers
     assert heard["User-Agent"].startswith("b24migrate/")
@@ -209,42 +209,44 @@ def test_headers_that_the_files_server_wants_are_sent_and_no_secret_in_the_refer
 @pytest.mark.parametrize(
     ("response", "kind", "code"),
     [
-        (Said(b"<html>login", kind="text/html"), Permanent, "HTML_INSTEAD_OF_FILE"),
-        (Said(b"<html>", 404, "text/html"), Permanent, "HTTP_404"),
-        (Said(b"<html>", 403, "text/html"), Permanent, "HTTP_403"),
-        (Said(b"<html>", 502, "text/html"), Transient, "HTTP_502"),
-        (Said(b'{"error":"ERROR_NOT_FOUND"}'), Permanent, "ERROR_NOT_FOUND"),
-        (Said(b'{"error":"INVALID_CREDENTIALS"}', 401), Permanent, "INVALID_CREDENTIALS"),
-        (Said(b'{"error":"QUERY_LIMIT_EXCEEDED"}', 503), Limited, "QUERY_LIMIT_EXCEEDED"),
-        (Said(b"half", kind="image/png", announce=100), Transient, "CONNECTION_LOST"),
-        (Said(hang_up=True), Transient, "CONNECTION_LOST"),
-        (Said(b"", 302, headers=(("Location", "/again"),)), Transient, "TOO_MANY_REDIRECTS"),
+        (Response(b"<html>login", kind="text/html"), Permanent, "HTML_INSTEAD_OF_FILE"),
+        (Response(b"<html>", 404, "text/html"), Permanent, "HTTP_404"),
+        (Response(b"<html>", 403, "text/html"), Permanent, "HTTP_403"),
+        (Response(b"<html>", 502, "text/html"), Transient, "HTTP_502"),
+        (Response(b'{"error":"ERROR_NOT_FOUND"}'), Permanent, "ERROR_NOT_FOUND"),
+        (Response(b'{"error":"INVALID_CREDENTIALS"}', 401), Permanent, "INVALID_CREDENTIALS"),
+        (Response(b'{"error":"QUERY_LIMIT_EXCEEDED"}', 503), Limited, "QUERY_LIMIT_EXCEEDED"),
+        (Response(b"half", kind="image/png", announce=100), Transient, "CONNECTION_LOST"),
+        (Response(hang_up=True), Transient, "CONNECTION_LOST"),
+        (Response(b"", 302, headers=(("Location", "/again"),)), Transient, "TOO_MANY_REDIRECTS"),
     ],
 )
-def test_what_is_not_the_file_is_never_kept_as_one(response: Said, kind: type[MigrationError], code: str) -> None:
+def test_what_is_not_the_file_is_never_kept_as_one(response: Response, kind: type[MigrationError], code: str) -> None:
     error = refused(response)
     assert type(error) is kind
     assert error.code == code
 
 
 def test_a_file_over_the_limit_is_refused_with_and_without_an_announced_length() -> None:
-    assert refused(Said(b"x" * 100, kind="image/png"), limit=99).code == "TOO_LARGE"
+    assert refused(Response(b"x" * 100, kind="image/png"), limit=99).code == "TOO_LARGE"
 
 
 def test_a_page_that_is_the_file_is_kept() -> None:
     attached = (("Content-Disposition", "attachment; filename=a.html"),)
-    with Scripted(Said(b"<html>mine", kind="text/html", headers=attached)) as server:
+    with Scripted(Response(b"<html>mine", kind="text/html", headers=attached)) as server:
         assert fetch(server)[2] == b"<html>mine"
 
 
 def test_redirects_to_the_bytes_are_followed() -> None:
-    with Scripted(Said(b"", 302, headers=(("Location", "/cdn/file"),)), Said(b"bytes", kind="image/png")) as server:
+    with Scripted(
+        Response(b"", 302, headers=(("Location", "/cdn/file"),)), Response(b"bytes", kind="image/png")
+    ) as server:
         assert fetch(server)[2] == b"bytes"
         assert server.heard[1].path == "/cdn/file"
 
 
 def test_a_link_to_somebody_else_never_gets_the_secret() -> None:
-    with Scripted() as portal, Scripted(Said(b"x", kind="image/png")) as stranger:
+    with Scripted() as portal, Scripted(Response(b"x", kind="image/png")) as stranger:
         kit = Kit([portal.webhook])
         marker = kit.redactor.mask(SECRET.encode()).decode()
         with pytest.raises(Permanent) as caught:

@@ -24,13 +24,13 @@ def sources(room: str) -> list[Path]:
     return found
 
 
-def said(file: Path) -> int:
+def lines_in(file: Path) -> int:
     return sum(not SAYS_NOTHING.fullmatch(line) for line in file.read_text("utf-8").splitlines())
 
 
 @pytest.mark.parametrize("room", MOST_LINES)
 def test_a_room_does_not_grow_unnoticed(room: str) -> None:
-    lines = sum(map(said, sources(room)))
+    lines = sum(map(lines_in, sources(room)))
     assert lines <= MOST_LINES[room], f"{room} has {lines} lines that say something: make it shorter, or say why not"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.front_page import LONG_MS, verdict
 from tests.browser.page_watch import watched
 from tests.browser.server import Desk, desk, served
@@ -69,7 +69,7 @@ def test_enter_before_the_script_of_the_login_has_come_sends_nothing(browser: Br
         page = watch.page
         kept: list[Route] = []
         watch.expected = ("401",)
-        page.route("**/login.js", lambda route: kept.append(route))
+        page.route("**/login.js", lambda route: kept.append(route))  # noqa: PLW0108
         page.goto(f"{made.url}/login?next=%2Ferrors", wait_until="commit")
         page.get_by_label("Token").fill(made.token)
         page.keyboard.press("Enter")

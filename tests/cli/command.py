@@ -26,7 +26,7 @@ SMALL = ("--users", "12", "--groups", "4", "--chats", "4", "--messages", "60", "
 
 
 @dataclass(frozen=True)
-class Said:
+class Result:
     code: int
     out: str
     err: str
@@ -59,7 +59,7 @@ class Scene:
         self.config.touch(mode=0o600)  # doctor warns about one that others can read
         self.config.write_text(portals + entities + self.more)
 
-    def run(self, *arguments: str) -> Said:
+    def run(self, *arguments: str) -> Result:
         """In this process; what it said is kept for the search for secrets."""
         assert self.capture is not None
         self.write()
@@ -67,7 +67,7 @@ class Scene:
         code = cli.execute(["--config", str(self.config), *arguments])
         out, err = self.capture.readouterr()
         self.heard += [out, err]
-        return Said(code, out, err)
+        return Result(code, out, err)
 
     def process(self, *arguments: str, on: int = subprocess.PIPE, **more: Any) -> subprocess.Popen[str]:
         """A process of its own, writing to a pipe or to the terminal `on`."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, Said, Scene, answering, box, cloud
+from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, Result, Scene, answering, box, cloud
 
 from b24migrate import cli
 from b24migrate.engine import jobs
@@ -18,7 +18,7 @@ from b24migrate.insight import causes
 from b24migrate.model.records import Job
 
 
-def is_clear(result: Said, code: int, *words: str) -> None:
+def is_clear(result: Result, code: int, *words: str) -> None:
     assert result.code == code, result.all
     for word in words:
         assert word in result.all, result.all

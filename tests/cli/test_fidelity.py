@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.cli.command import Said, Scene, box, cloud
+from tests.cli.command import Result, Scene, box, cloud
 
 from b24sim.imports.forgetful import Forgetful
 from b24sim.serve import Running
@@ -42,7 +42,7 @@ def imported(target: Running) -> int:
 
 def test_a_box_that_keeps_everything_says_so_in_one_sentence(company: Scene) -> None:
     result = company.run("fidelity")
-    assert result == Said(0, "The target keeps every field of every record.\n", "")
+    assert result == Result(0, "The target keeps every field of every record.\n", "")
     assert company.run("fidelity", "--json").json["all_kept"] is True
     assert "the target keeps every field" in company.run("doctor").out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.bitrix.support import SECRET, Said, Scripted
+from tests.bitrix.support import SECRET, Response, Scripted
 from tests.cli.command import Scene, box
 
 from b24sim.company.company import Company
@@ -28,7 +28,7 @@ def test_a_redirect_is_told_in_the_log_and_in_status(scene: Scene) -> None:
 @pytest.mark.parametrize("command", ["doctor", "run", "analyze"])
 def test_a_redirect_to_another_domain_is_one_clear_sentence(scene: Scene, command: str) -> None:
     there = (("Location", f"https://thief.example.org/rest/1/{SECRET}/server.time"),)
-    with Scripted(Said(b"", 302, headers=there)) as old, box() as target:
+    with Scripted(Response(b"", 302, headers=there)) as old, box() as target:
         scene.source, scene.target = old.webhook, target.webhook()
         result = scene.run(command)
     assert result.code == 3, result.all

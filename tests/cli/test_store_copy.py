@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Said, Scene
+from tests.cli.command import Result, Scene
 from tests.cli.test_bad_input import is_clear
 
 from b24migrate import cli
@@ -23,7 +23,7 @@ from b24migrate.stores import Opened, open_store
 FROM, TO = "sqlite:///b24migrate.db", "sqlite:///copy.db"
 
 
-def copy(scene: Scene, *more: str, origin: str = FROM, to: str = TO) -> Said:
+def copy(scene: Scene, *more: str, origin: str = FROM, to: str = TO) -> Result:
     return scene.run("store", "copy", origin, to, *more)
 
 
@@ -35,7 +35,7 @@ def names() -> set[str]:
     return {path.name for path in Path().iterdir()}
 
 
-def looked_at(scene: Scene, url: str) -> Said:
+def looked_at(scene: Scene, url: str) -> Result:
     scene.source, scene.target = "https://a.example/rest/1/x/", "https://b.example/rest/1/y/"
     scene.more = f"[store]\nurl = '{url}'\n"
     return scene.run("status")

@@ -15,27 +15,27 @@ IDENTITY = "resource one 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-
 VALID = HEAD + IDENTITY
 
 BROKEN = {
-    "no Bicep": ("var a = [1\n", "is no Bicep"),
-    "a word that begins no statement": ("variable a = 1\n", "is no Bicep"),
-    "a property is said twice": ("var a = {\n  b: 1\n  b: 2\n}\n", "b is said twice"),
-    "a type that is none": ("param a text\n", "text is no type"),
-    "a name without a declaration": (VALID + "output a string = nobody\n", "nobody is declared nowhere"),
-    "a name inside a text": (VALID + "var a = '${nobody}'\n", "nobody is declared nowhere"),
-    "a loop's name outside of it": ("var a = [for b in [1]: b]\nvar c = b\n", "b is declared nowhere"),
-    "a function that is none": ("var a = lower('B')\n", "there is no function lower"),
-    "a decorator that is none": ("@descripton('A.')\nparam a string\n", "there is no decorator @descripton"),
+    "not Bicep": ("var a = [1\n", "is not Bicep"),
+    "a word that begins no statement": ("variable a = 1\n", "is not Bicep"),
+    "a property set twice": ("var a = {\n  b: 1\n  b: 2\n}\n", "b is set twice"),
+    "a type that does not exist": ("param a text\n", "text is not a type"),
+    "a name without a declaration": (VALID + "output a string = nobody\n", "nobody is not declared"),
+    "a name inside a text": (VALID + "var a = '${nobody}'\n", "nobody is not declared"),
+    "a loop's name outside of it": ("var a = [for b in [1]: b]\nvar c = b\n", "b is not declared"),
+    "a function that does not exist": ("var a = lower('B')\n", "there is no function lower"),
+    "a decorator that does not exist": ("@descripton('A.')\nparam a string\n", "there is no decorator @descripton"),
     "a name declared twice": ("var a = 1\nvar a = 2\n", "a is declared twice"),
-    "a param that nobody uses": (VALID + "@description('Other.')\nparam other string\n", "param other is never used"),
+    "a param without a use": (VALID + "@description('Other.')\nparam other string\n", "param other is never used"),
     "a param without a description": ("param name string\n" + IDENTITY, "param name has no @description"),
     "an unknown type": (VALID.replace("userAssigned", "userAsigned"), "not on the list of known resource types"),
     "an unknown version": (VALID.replace("2024-11-30", "2024-11-31"), "not on the list of known resource types"),
     "a resource without a name": (VALID.replace("  name: name", "  location: name"), "resource one has no name"),
-    "a webhook": (VALID + "var a = 'https://p.example/rest/1/a1b2c3d4e5/'\n", "says a secret"),
-    "a connection string": (VALID + "var a = 'AccountName=a;AccountKey=${name}'\n", "says a secret"),
-    "a key in base64": (VALID + f"var a = '{'Eby8vdM02xNO' * 4}=='\n", "says a secret"),
+    "a webhook": (VALID + "var a = 'https://p.example/rest/1/a1b2c3d4e5/'\n", "contains a secret"),
+    "a connection string": (VALID + "var a = 'AccountName=a;AccountKey=${name}'\n", "contains a secret"),
+    "a key in base64": (VALID + f"var a = '{'Eby8vdM02xNO' * 4}=='\n", "contains a secret"),
     "a password that is not secure": ("@description('P.')\nparam password string\nvar a = password\n", "not @secure"),
     "a default for a password": ("@secure()\n@description('P.')\nparam password string = 'x'\nvar a = password\n", "has a default"),
-    "an output that tells": (VALID + "@description('A.')\noutput a string = one.properties.connectionString\n", "tells a secret"),
+    "an output that tells": (VALID + "@description('A.')\noutput a string = one.properties.connectionString\n", "contains a secret"),
     "a key is fetched": (VALID + "var a = one.listKeys\n", "listKeys fetches a key"),
     "another role under that name": ("var secretsUser = 'b86a8fe4-44ce-4948-aee5-eccb2c155cd7'\n", "secretsUser is not the role"),
     "a mistyped role": ("var roles = {\n  blobDataOwner: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955c'\n}\n", "is not the role"),
@@ -62,7 +62,7 @@ def test_what_is_right_passes(tmp_path: Path) -> None:
 
 def test_a_complaint_names_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "one.bicep").write_text(VALID + "\noutput a string = nobody\n")
-    assert "one.bicep:7: nobody is declared nowhere" in rules.complaints(tmp_path)
+    assert "one.bicep:7: nobody is not declared" in rules.complaints(tmp_path)
 
 
 EXPOSED = {
@@ -130,9 +130,9 @@ SCHEMA: list[dict[str, Any]] = [
         ({"name": "a", "id": "a"}, ": id can only be read"),
         ({"name": "a", "sku": {}}, ".sku: reserved is missing"),
         ({"name": "a", "sku": {"reserved": "true"}}, ".sku.reserved: 'true' is not bool"),
-        ({"name": "a", "sku": "small"}, ".sku: is no object"),
+        ({"name": "a", "sku": "small"}, ".sku: is not an object"),
         ({"name": "a", "tags": {"x": 1}}, ".tags.x: 1 is not string"),
-        ({"name": "a", "sizes": 1}, ".sizes: is no list"),
+        ({"name": "a", "sizes": 1}, ".sizes: is not a list"),
         ({"name": "a", "sizes": [True]}, ".sizes: True is not int"),
         ({"name": "a", "tier": "Warm"}, ".tier: 'Warm' is not Hot | Cool"),
     ],

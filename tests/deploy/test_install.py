@@ -34,7 +34,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return built(PROJECT, tmp_path_factory.mktemp("product"))
 
 
-def said(wheel: zipfile.ZipFile, file: str) -> str:
+def text_of(wheel: zipfile.ZipFile, file: str) -> str:
     (name,) = (one for one in wheel.namelist() if one.endswith(f".dist-info/{file}"))
     return wheel.read(name).decode()
 
@@ -54,8 +54,8 @@ def test_the_product_has_every_template_script_style_and_word(product: zipfile.Z
 
 def test_the_product_is_installed_without_the_simulator(product: zipfile.ZipFile) -> None:
     assert {name.partition("/")[0] for name in product.namelist() if ".dist-info" not in name} == {"b24migrate"}
-    assert "b24sim" not in said(product, "entry_points.txt")
-    needed = Parser().parsestr(said(product, "METADATA")).get_all("Requires-Dist") or []
+    assert "b24sim" not in text_of(product, "entry_points.txt")
+    needed = Parser().parsestr(text_of(product, "METADATA")).get_all("Requires-Dist") or []
     assert not any(one.startswith(("b24sim", "trustme")) for one in needed)
 
 
@@ -66,7 +66,7 @@ def test_the_simulator_is_a_distribution_of_its_own(tmp_path: Path) -> None:
     wanted = {f"b24sim/{file.relative_to(source)}" for file in source.rglob("*.py")}
     assert wanted <= set(names)
     assert all(name.startswith("b24sim/") and "__pycache__" not in name for name in names)
-    assert "b24sim = b24sim.__main__:main" in said(wheel, "entry_points.txt")
+    assert "b24sim = b24sim.__main__:main" in text_of(wheel, "entry_points.txt")
 
 
 def pinned(lock: str) -> set[str]:
@@ -84,8 +84,8 @@ def needed(wanted: Iterable[str]) -> set[str]:
         if one.marker is not None and not any(one.marker.evaluate({"extra": extra}) for extra in extras):
             continue
         name = canonicalize_name(one.name)
-        for said in distribution(name).requires or ():
-            inner = Requirement(said)
+        for text_of in distribution(name).requires or ():
+            inner = Requirement(text_of)
             if inner.marker is None or any(inner.marker.evaluate({"extra": extra}) for extra in extras):
                 inner.marker = None
                 if canonicalize_name(inner.name) not in found:

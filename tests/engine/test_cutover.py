@@ -106,7 +106,7 @@ def go_live(made: World, **how: Json) -> CutoverState:
         return cutover.go_live()
 
 
-def seen(made: World) -> CutoverView:
+def view_of(made: World) -> CutoverView:
     with made.app() as app:
         return view(app.context, app.chosen())
 
@@ -126,17 +126,17 @@ def deal(made: World, place: int = 0) -> int:
 
 
 def states(made: World) -> dict[str, str]:
-    return {one.name: one.state for one in seen(made).steps}
+    return {one.name: one.state for one in view_of(made).steps}
 
 
 # ---------------------------------------------------------------- the whole way
 
 
 def test_the_whole_way(firm: World) -> None:
-    assert seen(firm).next == "rehearsal"
+    assert view_of(firm).next == "rehearsal"
     firm.change("crm_deals", id=deal(firm), fields={"title": "Перед репетицией"})
     assert rehearse(firm).exit_code == 0
-    current = seen(firm)
+    current = view_of(firm)
     assert (current.next, current.command) == ("freeze", "b24migrate cutover freeze")
     assert current.forecast is not None
     assert current.forecast.total_s > 0
@@ -147,7 +147,7 @@ def test_the_whole_way(firm: World) -> None:
     firm.change("crm_deals", id=deal(firm), fields={"title": "Перед заморозкой"})
     assert freeze(firm).exit_code in (0, 5)  # the change may be of the second in which the freeze began
     assert finish(firm).exit_code == 0
-    current = seen(firm)
+    current = view_of(firm)
     assert current.quiet is not None
     assert current.quiet.freeze <= current.quiet.as_of
     assert current.took_s is not None
@@ -160,7 +160,7 @@ def test_the_whole_way(firm: World) -> None:
     assert current.certificate.root == checked.root
 
     assert go_live(firm, by="boris").is_live
-    current = seen(firm)
+    current = view_of(firm)
     assert [one.state for one in current.steps] == ["done"] * 5
     assert [one.by for one in current.steps][1:] == ["anna", "anna", "anna", "boris"]
     assert (current.next, current.command) == ("live", "b24migrate sync --report-only")
@@ -251,7 +251,7 @@ def test_a_freeze_is_undone(quiet: World) -> None:
     with pytest.raises(NotNow, match="has not started"):
         undo(quiet, "freeze")
     undo(quiet, "rehearsal")
-    assert seen(quiet).forecast is None
+    assert view_of(quiet).forecast is None
 
 
 def test_after_live_nothing_is_undone(quiet: World) -> None:
@@ -287,7 +287,7 @@ def test_who_writes_after_the_freeze_is_named(quiet: World) -> None:
 
     ended = freeze(quiet, dies=writes)
     assert ended.exit_code == 5
-    writers = {(who.stream, who.user): who for who in seen(quiet).writers}
+    writers = {(who.stream, who.user): who for who in view_of(quiet).writers}
     assert set(writers) == {("crm_deals", "3"), ("tasks", "3")}  # not the early one, nor what has neither name nor time
     found = writers["crm_deals", "3"]
     assert (found.records, found.last >= state(quiet).step("freeze").portal) == (1, True)
@@ -317,15 +317,15 @@ def test_late_writers_are_listed_and_the_target_wins(quiet: World) -> None:
     for _ in range(2):  # reported again, not counted twice
         with quiet.app() as app:
             app.runner.run(app.chosen(), READS, delta=True, tick=quiet.leap())
-    (late,) = seen(quiet).late_writers
+    (late,) = view_of(quiet).late_writers
     assert (late.stream, late.user, late.records) == ("crm_deals", "5", 1)
-    assert seen(quiet).deltas[0].report_only
+    assert view_of(quiet).deltas[0].report_only
 
     with quiet.app() as app:
         assert app.runner.run(app.chosen(), delta=True, tick=quiet.leap()).exit_code == 0
     assert quiet.imported("crm_deals")[f"source:crm_deals:{one}"]["fields"]["title"] == OURS
     assert any(isinstance(event, Noted) and "live since" in event.message for event in quiet.events)
-    assert [who.user for who in seen(quiet).late_writers] == ["5"]
+    assert [who.user for who in view_of(quiet).late_writers] == ["5"]
 
 
 def test_a_source_that_does_not_get_quiet_proves_nothing(firm: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def truth(made: World, stream: str) -> set[str]:
     return {str(record["id"]) for record in dump(made.cloud.portal, stream)}
 
 
-def whole(made: World) -> bool:
+def read_all(made: World) -> bool:
     staged = {stream: set(made.records(table)) for stream, table in TABLES.items()}
     return staged == {stream: truth(made, stream) for stream in TABLES} and all(staged.values())
 
@@ -71,7 +71,7 @@ def notes(made: World) -> list[str]:
 def test_tasks_that_have_none_are_asked_only_in_a_sample(tmp_path: Path) -> None:
     with company(tmp_path, RIGHT, new_card=True) as made:
         calls = get(made)
-        assert whole(made)
+        assert read_all(made)
         have = len({one.partition(":")[0] for one in truth(made, "task_checklists")})
         sampled = sum(is_sampled(str(one), TASKS) for one in made.cloud.portal.company.tasks.table)
         assert sampled < TASKS // 4
@@ -83,7 +83,7 @@ def test_tasks_that_have_none_are_asked_only_in_a_sample(tmp_path: Path) -> None
 def test_the_short_page_of_a_task_s_chat_is_its_end(tmp_path: Path) -> None:
     with company(tmp_path, RIGHT, new_card=True) as made:
         calls = get(made)
-        assert whole(made)
+        assert read_all(made)
         pages = sum(1 + len(chat) // 50 for chat in made.cloud.portal.company.chats.values() if chat.entity_type)
         assert pages <= calls[CHAT] < pages * 1.4  # and not twice
 
@@ -116,7 +116,7 @@ def test_files_of_tasks_are_asked_about_once(tmp_path: Path) -> None:
 def test_a_forum_that_has_comments_is_read_where_tasks_count_some(tmp_path: Path) -> None:
     with company(tmp_path, RIGHT) as made:
         calls = get(made)
-        assert whole(made)
+        assert read_all(made)
         counted = sum(bool(made.cloud.portal.company.tasks.forum(one)) for one in made.cloud.portal.company.tasks.table)
         assert counted <= calls[FORUM] < TASKS * 0.8
         assert not notes(made)
@@ -125,13 +125,13 @@ def test_a_forum_that_has_comments_is_read_where_tasks_count_some(tmp_path: Path
 def test_wrong_hints_lose_nothing_and_are_not_trusted_again(tmp_path: Path) -> None:
     with company(tmp_path, WRONG) as made:
         calls = get(made)
-        assert whole(made)
+        assert read_all(made)
         assert calls[CHECKLISTS] == calls[FORUM] == TASKS  # each task once, in the sample or after it
         assert len(notes(made)) == 2
         assert all("по данным портала" in render(note, "ru") for note in notes(made))
         again = get(made)  # another process
         assert again[CHECKLISTS] == again[FORUM] == TASKS
-        assert whole(made)
+        assert read_all(made)
 
 
 def test_the_first_comment_and_item_of_a_task_come_with_a_later_pass(tmp_path: Path) -> None:
@@ -144,14 +144,14 @@ def test_the_first_comment_and_item_of_a_task_come_with_a_later_pass(tmp_path: P
         made.change("task_comments", "add", task=int(empty[0]), where="forum", fields={"POST_MESSAGE": "The first"})
         made.change("task_checklists", "add", task=int(empty[1]), fields={"TITLE": "The first"})
         get(made)
-        assert whole(made)
+        assert read_all(made)
         assert any(one.startswith(f"{empty[0]}:") for one in made.records("TaskComments"))
 
 
 def test_lists_without_counts_are_no_hint(tmp_path: Path) -> None:
     with company(tmp_path, TaskHabits(comment_counts="absent")) as made:
         calls = get(made)
-        assert whole(made)
+        assert read_all(made)
         assert calls[CHECKLISTS] == TASKS
         assert not notes(made)
 
@@ -161,7 +161,7 @@ def test_requests_are_full_though_parents_come_in_stretches(tmp_path: Path, monk
     monkeypatch.setattr(parent_lanes, "PACK_PARENTS", 100)
     with company(tmp_path, TaskHabits(), new_card=True) as made:
         get(made)
-        assert whole(made)
+        assert read_all(made)
         assert made.cloud.portal.stats.carried[CHECKLISTS] <= TASKS // 50 + 1
         assert made.cloud.portal.stats.carried[FORUM] <= 2  # its sample
 
@@ -205,9 +205,9 @@ def test_a_kill_while_the_other_parents_are_asked_loses_nothing(tmp_path: Path, 
             kill_at(app, moment, before=before)
             with pytest.raises(Killed):
                 app.runner.run(app.chosen(("tasks",)), ("get",), tick=made.leap())
-        assert not whole(made)
+        assert not read_all(made)
         get(made)
-        assert whole(made)
+        assert read_all(made)
         assert len(notes(made)) == 2
 
 

@@ -24,10 +24,10 @@ Told = Mapping[str, Mapping[str, Any]]
 def modern(tmp_path_factory: pytest.TempPathFactory) -> Told:
     with everything(tmp_path_factory.mktemp("modern")) as made:
         assert made.run(*CRM, "tasks").exit_code == 0
-        return told(made)
+        return records_of(made)
 
 
-def told(made: World) -> Told:
+def records_of(made: World) -> Told:
     """What the box has, with every id as the key that it was imported under, and no address."""
     rows = [row for name in (*STREAMS, "files") for row in made.imported(name).values()]
     keys = {str(row["id"]): str(row["key"]) for row in rows}
@@ -65,7 +65,7 @@ def differing(ours: Told, theirs: Told, stream: Stream) -> dict[str, set[str]]:
 def test_the_deprecated_listings_of_the_crm(tmp_path: Path, modern: Told, without: tuple[str, ...]) -> None:
     with everything(tmp_path, without=without) as made:
         assert made.run(*CRM).exit_code == 0
-        tasks_less = told(made)
+        tasks_less = records_of(made)
         with made.app() as app:
             streams = [app.catalog.streams[name] for name in ("crm_companies", "crm_contacts", "crm_deals")]
         for stream in streams:
@@ -81,7 +81,7 @@ def test_the_deprecated_listing_of_tasks(tmp_path: Path, modern: Told) -> None:
         with made.app() as app:
             streams = app.catalog.entity("tasks").streams
         for stream in streams:
-            assert differing(modern, told(made), stream) == {}
+            assert differing(modern, records_of(made), stream) == {}
         assert ("tasks", "task.item.list") in made.sql("SELECT Stream, SourceMethod FROM SourceInventory")
         assert not [note for note in made.entity("tasks").notes if "could not be read again" in note]
 
@@ -91,9 +91,9 @@ def test_chats_of_tasks_that_an_older_version_did_not_look_for_are_read(tmp_path
         with pytest.MonkeyPatch.context() as older:
             older.setattr("b24migrate.entities.tasks.streams.with_chats", lambda _, rows: rows)
             made.run(*TASKS)
-        assert comments(told(made)) < comments(modern)
+        assert comments(records_of(made)) < comments(modern)
         assert made.run(*TASKS).exit_code == 0
-        assert comments(told(made)) == comments(modern)
+        assert comments(records_of(made)) == comments(modern)
 
 
 def comments(known: Told) -> set[str]:

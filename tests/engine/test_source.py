@@ -47,7 +47,7 @@ def test_whose_chats_nobody_can_read_is_said_and_counted(tmp_path: Path) -> None
 # ---------------------------------------------------------------- two ways of reading chats
 
 
-def told(made: World) -> dict[str, Any]:
+def payloads(made: World) -> dict[str, Any]:
     """What the box knows about chats and messages, without its own ids."""
     people = {row["id"]: key for key, row in made.imported("users").items()}
     chats = {row["id"]: key for key, row in made.imported("chats").items()}
@@ -69,7 +69,7 @@ def test_a_portal_that_lists_chats_gives_the_same_result(tmp_path: Path) -> None
         folder.mkdir()
         with world(folder, listing_chats=listing) as made:
             assert made.run().exit_code == 0
-            results.append(told(made))
+            results.append(payloads(made))
             ((method,),) = made.sql("SELECT SourceMethod FROM SourceInventory WHERE Stream = 'chats'")
             assert method == ("im.chat.get" if listing else "im.recent.list")
     assert results[0] == results[1]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests import azurite
 from tests.stores.shelf import FILES, GROUPS, NOON, TABLES, Time, at
-from tests.stores.test_copy import ROWS, TEXT, whole
+from tests.stores.test_copy import ROWS, TEXT, full_row
 
 from b24migrate.model.errors import BadConfiguration, Halted
 from b24migrate.model.records import Job, Json, Span, Status
@@ -80,14 +80,14 @@ def moved(origin: Side, to: Side, say: Callable[[str], None] = lambda _: None) -
 
 def put_file(one: Side, key: str, content: bytes, status: Status = Status.NEW, sha256: str = "") -> None:
     fields = {"name": "a.txt", "sha256": sha256 or hashlib.sha256(content).hexdigest(), "location": key}
-    one.store.restore(FILES, [whole(key, Status=status.value, Payload=msgspec.json.encode(fields))])
+    one.store.restore(FILES, [full_row(key, Status=status.value, Payload=msgspec.json.encode(fields))])
     with one.files.writer(key) as out:
         out.write(content)
 
 
 def furnish(one: Side) -> None:
     """A little of everything."""
-    one.store.restore(GROUPS, [whole(n, Status="IMPORT_OK" if n % 3 else "NEW") for n in range(1, 400)])
+    one.store.restore(GROUPS, [full_row(n, Status="IMPORT_OK" if n % 3 else "NEW") for n in range(1, 400)])
     one.store.write(ID_MAP, [RegisterRow(f"groups:{n}", {"TargetId": f"t{n}", "Digest": "d"}) for n in range(2050)])
     one.store.write(RUNS, [RegisterRow("run-1", {"RunId": "run-1", "Plan": {"a": [1, None]}})])
     one.store.add({"seen:Groups:1": 399, "limit_wait:im.get": 0.1 + 0.2})
@@ -178,7 +178,7 @@ def test_what_the_origin_finished_meanwhile_is_finished_in_the_copy(origin: Side
     origin.queue.revive()
     origin.store.erase(FINDINGS, "")
     origin.store.add({"limit_wait:im.get": 0.7})
-    origin.store.restore(GROUPS, [whole(1, Status="IMPORT_ERR")])
+    origin.store.restore(GROUPS, [full_row(1, Status="IMPORT_ERR")])
     assert moved(origin, to).equal
     assert [one.job for one in to.queue.jobs()] == [one.job for one in origin.queue.jobs()]
 
@@ -213,7 +213,7 @@ def test_a_copy_of_another_store_is_not_continued(origin: Side, to: Side) -> Non
 
 
 def in_a_table(one: Side) -> None:
-    one.store.restore(GROUPS, [whole(1)])
+    one.store.restore(GROUPS, [full_row(1)])
 
 
 def in_a_register(one: Side) -> None:
@@ -264,7 +264,7 @@ def test_work_on_the_origin_meanwhile_is_found_out(origin: Side, to: Side) -> No
 
     def say(line: str) -> None:
         if line.startswith("Copied IdMap"):
-            origin.store.restore(GROUPS, [whole(1, Status="IMPORT_ERR")])
+            origin.store.restore(GROUPS, [full_row(1, Status="IMPORT_ERR")])
             origin.store.write(ID_MAP, [RegisterRow("groups:x", {"TargetId": "t"})])
 
     done = moved(origin, to, say)

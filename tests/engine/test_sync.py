@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,12 @@ from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import count_ranges, inventory
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.count_ranges import Range
+from b24migrate.engine.phases.delta import Part
 from b24migrate.engine.run import RunResult
+from b24migrate.model.errors import Halted
 from b24migrate.model.streams import Stream
+from b24migrate.stores.sqlite import SqliteStore
 from b24sim.company.crm_ids import CONTACT, DEAL
 
 Json = Any
@@ -154,6 +158,36 @@ def test_many_scattered_deletions_are_found(crm: World, monkeypatch: pytest.Monk
     assert crm.stream("crm_deals").deleted == 5
 
 
+def test_a_deletion_in_the_midst_of_counting_hides_no_other(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last part of a range is not counted: what is missing there follows from the other parts."""
+    for name, value in {"RANGES": 1, "PAGE": 1}.items():
+        monkeypatch.setattr(count_ranges, name, value)
+    first, *_, last = deals(crm)
+    count_parts = count_ranges.count_parts
+
+    def counted(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
+        if first in crm.cloud.portal.company.crm.items[DEAL]:
+            crm.change("crm_deals", "delete", id=first)
+        return count_parts(context, part, ranges)
+
+    monkeypatch.setattr(count_ranges, "count_parts", counted)
+    crm.change("crm_deals", "delete", id=last - 1 if last - 1 in deals(crm) else last)
+    crm.change("crm_deals", "add", fields={"title": "Новая"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    told = crm.stream("crm_deals")
+    assert (told.deleted, told.drift) == (2, 0)
+
+
+def test_new_records_are_read_once(crm: World) -> None:
+    """By their time; only restored and imported ones have an older one."""
+    sync(crm)
+    stats = crm.cloud.portal.stats
+    stats.reset()
+    crm.change("crm_deals", "add", count=3, fields={"title": "Новая"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    assert stats.inner["crm.item.productrow.list"] + stats.methods["crm.item.productrow.list"] == 3
+
+
 def test_custom_fields_name_no_removed_record(crm: World) -> None:
     """The source keeps the code of a deleted deal in the custom fields of other records, which do not change."""
     targets = {f"D_{one['RowKey']}": f"D_{one['TargetId']}" for one in crm.records("CrmDeals").values()}
@@ -187,6 +221,32 @@ def test_what_goes_between_two_counts_is_no_drift(crm: World, monkeypatch: pytes
     told = crm.stream("crm_deals")
     assert (told.deleted, told.drift) == (1, 0)
     assert not [note for note in map(str, crm.entity("crm_deals").notes) if "mismatch" in note.lower()]
+
+
+def test_a_template_that_becomes_a_deal_is_counted_once(crm: World) -> None:
+    """It was left out, and is a record now."""
+    template = crm.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")[0][0].rpartition(":")[2]
+    before = crm.stream("crm_deals")
+    crm.change("crm_deals", id=int(template), fields={"isRecurring": "N", "title": "Теперь сделка"})
+    assert sync(crm, "crm_deals").exit_code == 0
+    told = crm.stream("crm_deals")
+    assert (told.drift, told.excluded, told.imported) == (0, before.excluded - 1, before.imported + 1)
+    assert title(crm, int(template)) == "Теперь сделка"
+
+
+def test_killed_before_a_former_template_is_staged_nothing_is_lost(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = crm.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")[0][0].rpartition(":")[2]
+    crm.change("crm_deals", id=int(template), fields={"isRecurring": "N", "title": "Теперь сделка"})
+
+    def deadly(*_: Json, **__: Json) -> None:
+        raise Halted("killed")
+
+    monkeypatch.setattr(SqliteStore, "stage", deadly)
+    with pytest.raises(Halted):
+        sync(crm, "crm_deals")
+    monkeypatch.undo()
+    assert sync(crm, "crm_deals").exit_code == 0
+    assert (crm.stream("crm_deals").drift, title(crm, int(template))) == (0, "Теперь сделка")
 
 
 def test_when_many_are_gone_nothing_is_believed(crm: World) -> None:

@@ -147,3 +147,20 @@ def test_a_recipient_of_an_old_post_is_found_far_down_a_list(feed: World) -> Non
     assert sync(feed, phases=GET).exit_code == 0
     assert asked(feed)["log.blogpost.get"] == quiet + len(OWNERS)  # the second page of that list, for each webhook
     assert f"{old}:{code}" in feed.records("FeedRecipients")
+
+
+def test_new_posts_at_the_top_of_a_long_list_do_not_make_it_be_read_whole(feed: World) -> None:
+    """As many are new on the first page as the total has grown by. Two lists show them, the author's too; the second
+    webhook finds them staged already and reads its lists whole."""
+    group = next(iter(feed.records("Groups")))
+    code = f"SG{group}"
+    feed.change("feed_posts", "add", count=120, fields={"DEST": ["UA", code]})
+    sync(feed, phases=GET)
+    asked(feed)
+    sync(feed, phases=GET)
+    quiet = asked(feed)["log.blogpost.get"]
+    new = feed.change("feed_posts", "add", count=3, fields={"DEST": ["UA", code]})
+    assert sync(feed, phases=GET).exit_code == 0
+    of_posts, of_second_webhook = len(OWNERS), 2 * 2
+    assert asked(feed)["log.blogpost.get"] <= quiet + of_posts + of_second_webhook
+    assert {f"{one}:{code}" for one in new} <= feed.records("FeedRecipients").keys()

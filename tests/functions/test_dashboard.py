@@ -20,7 +20,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 MARKED = {"X-B24migrate": "1", "Content-Type": "application/json", "Host": "app.example"}
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
@@ -30,7 +30,7 @@ class Said(NamedTuple):
         return json.loads(self.body)
 
 
-def ask(host: Host, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Said:
+def ask(host: Host, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Reply:
     """As the host does: the whole address, and the headers as they came. In a thread of its own, since a browser of
     other tests may keep a loop in this one."""
     sent = {"Host": "app.example", **(headers or {})}
@@ -38,7 +38,7 @@ def ask(host: Host, method: str, path: str, headers: dict[str, str] | None = Non
     with ThreadPoolExecutor(1) as own:
         answer = host.one.functions["dashboard"]
         reply = own.submit(lambda: asyncio.run(answer(req=request, context=None))).result()
-    return Said(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.get_body())
+    return Reply(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.get_body())
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.mutations import KINDS
-from tests.fuzz.seed import RATE, Told, fuzz
+from tests.fuzz.seed import RATE, Report, fuzz
 
 
 def main() -> int:
     options = _options()
     seeds = list(range(options.first, options.first + options.seeds))
-    done: list[Told] = []
+    done: list[Report] = []
     started = time.monotonic()
     running: dict[int, tuple[int, int]] = {}  # process -> its seed and where it tells
     while seeds or running:
@@ -41,7 +41,7 @@ def _one(seed: int, options: argparse.Namespace, to: int) -> None:
     try:
         report = fuzz(seed, rate=options.rate, keep=options.keep, due=_due(seed, options))
     except Exception as failure:  # noqa: BLE001 - told by whoever waits
-        report = Told(seed, faults=[f"{type(failure).__name__}: {failure}"])
+        report = Report(seed, faults=[f"{type(failure).__name__}: {failure}"])
     try:
         with os.fdopen(to, "wb") as out:
             pickle.dump(report, out)
@@ -54,15 +54,15 @@ def _due(seed: int, options: argparse.Namespace) -> list[str]:
     return list(KINDS[seed % options.seeds :: options.seeds]) if options.each else []
 
 
-def _finished(running: dict[int, tuple[int, int]]) -> Told:
+def _finished(running: dict[int, tuple[int, int]]) -> Report:
     child, _ = os.wait()
     seed, tells = running.pop(child)
     with os.fdopen(tells, "rb") as pipe:
         content = pipe.read()
-    return pickle.loads(content) if content else Told(seed, faults=["it ended without a word"])  # noqa: S301 - our own child
+    return pickle.loads(content) if content else Report(seed, faults=["it ended without a word"])  # noqa: S301 - our own child
 
 
-def summary(done: list[Told], seconds: float) -> str:
+def summary(done: list[Report], seconds: float) -> str:
     exits = Counter(code for one in done for code in one.exits[:1])
     later = Counter(code for one in done for code in one.exits[1:])
     made = Counter(name.partition(":")[2] for one in done for name, count in one.made.items() for _ in range(count))

@@ -65,7 +65,7 @@ LATER = "came after a later one of their chat"  # a message that is tried again 
 
 
 @dataclass(slots=True)
-class Told:
+class Report:
     """What became of a seed. `faults`: why it failed, in words."""
 
     seed: int
@@ -81,8 +81,8 @@ class Told:
         return "\n".join([*lines, *(f"  {one}" for one in self.faults[:20])])
 
 
-def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None, due: Sequence[str] = ()) -> Told:
-    report = Told(seed)
+def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None, due: Sequence[str] = ()) -> Report:
+    report = Report(seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="b24fuzz-") as place:
         folder = Path(place)
@@ -96,7 +96,7 @@ def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None, due: Sequen
     return report
 
 
-def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json], report: Told) -> None:
+def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json], report: Report) -> None:
     def do(*arguments: str) -> int:
         code, memory = command(folder, arguments)
         report.exits.append(code)

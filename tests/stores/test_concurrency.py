@@ -109,7 +109,7 @@ def begin(process: subprocess.Popen[str]) -> None:
     print(file=process.stdin, flush=True)
 
 
-def said(process: subprocess.Popen[str], end: str) -> int:
+def exit_code(process: subprocess.Popen[str], end: str) -> int:
     """How many jobs it did, until it said so or died. Its errors are seen with the failed test."""
     assert process.stdout is not None
     lines = []
@@ -150,7 +150,7 @@ def number_of(store: Store) -> int:
 
 def test_processes_open_a_new_store_at_once_share_it_and_lose_nothing_when_one_is_killed(place: Place) -> None:
     with started(place.url, 4) as processes:
-        assert [said(process, OPEN) for process in processes] == [0] * 4
+        assert [exit_code(process, OPEN) for process in processes] == [0] * 4
         opened = open_store(place.url, TABLES, Time())
         with closing(opened.store):
             share_jobs(opened, place.jobs, processes)
@@ -162,7 +162,7 @@ def share_jobs(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]
     put(opened, 0, jobs)
     for process in processes:
         begin(process)
-    done = sum(said(process, REST) for process in processes)
+    done = sum(exit_code(process, REST) for process in processes)
     # A labourer rests when it finds nothing to claim; what followed later is left to us.
     labour(opened, "host")
     assert done <= jobs
@@ -181,7 +181,7 @@ def kill_one(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]) 
     for process in others:
         begin(process)
     victim.kill()
-    done = 3 + said(victim, "") + sum(said(process, REST) for process in others)
+    done = 3 + exit_code(victim, "") + sum(exit_code(process, REST) for process in others)
     assert opened.queue.release(f"host0:{victim.pid}:", alive=lambda _: False) <= 1
     before = opened.store.counters("work")["work"] - jobs
     assert before - done in (0, 1)  # it may have died between adding and saying so

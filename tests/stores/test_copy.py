@@ -33,7 +33,7 @@ from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, ID_MAP, PAGE_LOG, Qu
 A, B, C = (Job("groups-get", "read", {"after": one, "deep": {"x": [1, None, "ж"]}}) for one in "abc")
 
 
-def whole(key: str | int, **more: Json) -> dict[str, Json]:
+def full_row(key: str | int, **more: Json) -> dict[str, Json]:
     """A row as `export` gives it."""
     columns = {"RowKey": str(key), "Status": "NEW", "Payload": b"{}", "Attempts": 0, "PulledThrough": False}
     return {**dict.fromkeys(COLUMNS), **columns, "Revision": 0, "Pass": 1, "RunId": "r", "MigrationVersion": 1, **more}
@@ -116,11 +116,11 @@ def test_restored_rows_are_found_like_staged_ones(store: Store) -> None:
     store.restore(
         GROUPS,
         [
-            whole(9, NaturalKey="a@b.example"),
-            whole(10, Status="IMPORT_OK", NaturalKey="a@b.example"),
-            whole("2:1", Status="ERROR_RETRY", RetryAfterUtc="2026-11-15T12:01:00.000000Z", LastErrorCode="SLOW"),
-            whole("2:2", Status="IMPORT_ERR", LastErrorCode="BAD", LastError="no"),
-            whole(11, PulledThrough=True),
+            full_row(9, NaturalKey="a@b.example"),
+            full_row(10, Status="IMPORT_OK", NaturalKey="a@b.example"),
+            full_row("2:1", Status="ERROR_RETRY", RetryAfterUtc="2026-11-15T12:01:00.000000Z", LastErrorCode="SLOW"),
+            full_row("2:2", Status="IMPORT_ERR", LastErrorCode="BAD", LastError="no"),
+            full_row(11, PulledThrough=True),
         ],
     )
     assert keys(store.records(GROUPS, EVERYTHING, 10)) == ["2:1", "2:2", "9", "10", "11"]
@@ -139,7 +139,7 @@ def test_restored_rows_are_found_like_staged_ones(store: Store) -> None:
 
 
 def test_restoring_twice_changes_nothing(store: Store) -> None:
-    rows = [whole(1), whole(2, Status="IMPORT_OK"), whole(3, PulledThrough=True)]
+    rows = [full_row(1), full_row(2, Status="IMPORT_OK"), full_row(3, PulledThrough=True)]
     for _ in range(3):
         store.restore(GROUPS, rows)
     store.restore(GROUPS, [])
@@ -151,9 +151,9 @@ def test_restoring_twice_changes_nothing(store: Store) -> None:
 def test_a_restored_row_takes_the_place_of_what_was_there(store: Store) -> None:
     stage(store, hashed(1, pulled_through=True), row(2))
     settle(store, failed(1))
-    store.restore(GROUPS, [whole(1, Status="IMPORT_OK", Revision=3, TargetId="t")])
+    store.restore(GROUPS, [full_row(1, Status="IMPORT_OK", Revision=3, TargetId="t")])
     assert store.export(GROUPS, Span("", order_key("1")), 10) == [
-        whole(1, Status="IMPORT_OK", Revision=3, TargetId="t")
+        full_row(1, Status="IMPORT_OK", Revision=3, TargetId="t")
     ]
     assert store.counts(GROUPS) == {**dict.fromkeys(Status, 0), Status.NEW: 1, Status.IMPORT_OK: 1}
     assert store.error_counts(GROUPS) == {}
@@ -161,7 +161,7 @@ def test_a_restored_row_takes_the_place_of_what_was_there(store: Store) -> None:
 
 def test_a_restored_pass_goes_on_being_counted(store: Store) -> None:
     """Who was met in the pass before the move is not counted for it once more."""
-    store.restore(GROUPS, [whole(1, Pass=2), whole(2, Pass=1)])
+    store.restore(GROUPS, [full_row(1, Pass=2), full_row(2, Pass=1)])
     store.set_counters({"seen:Groups:1": 2, "seen:Groups:2": 1})
     assert stage(store, row(1), row(2), row(3), pass_no=2).seen == 2
     assert store.counters("seen:") == {"seen:Groups:1": 2, "seen:Groups:2": 3}
@@ -169,7 +169,7 @@ def test_a_restored_pass_goes_on_being_counted(store: Store) -> None:
 
 def test_restoring_leaves_the_counters_alone(store: Store) -> None:
     store.add({"seen:Groups:1": 5, "retries:groups": 2})
-    store.restore(GROUPS, [whole(1)])
+    store.restore(GROUPS, [full_row(1)])
     assert store.counters() == {"seen:Groups:1": 5, "retries:groups": 2}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.targets.everything import Move, moving
-from tests.targets.test_undo import alive
+from tests.targets.test_undo import alive, take
 
 from b24migrate.engine.phases import removal
 
@@ -74,6 +74,21 @@ def test_an_owner_who_handed_the_group_over_and_left_is_removed(team: Move) -> N
     assert team.run("users", "groups").exit_code == 0
     assert box_user not in world.box.portal.company.groups_by_id[box_group].roles
     assert kept(team) == {}
+
+
+def test_an_undo_after_a_group_was_handed_over_counts_no_change_of_a_user(team: Move) -> None:
+    """The box itself changes the role of the former owner."""
+    world, company = team.world, team.world.cloud.portal.company
+    group = next(one for one in company.groups_by_id.values() if one.owner != 1)
+    old, new = group.owner, next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
+    world.change("groups", id=group.id, fields={"OWNER_ID": str(new)})
+    group.owner = new
+    world.change("group_members", "add", group=group.id, user=new, fields={"ROLE": "A"})
+    world.change("group_members", "add", group=group.id, user=old, fields={"ROLE": "K"})
+    assert team.run("users", "groups").exit_code == 0
+    tallies = take(team)
+    assert {name: tallies[name].reasons for name in ("groups", "group_members")} == {"groups": [], "group_members": []}
+    assert alive(team)["groups"] == 0
 
 
 def test_what_others_need_stays_and_the_rest_goes(sales: Move, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def when(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def moved(move: Move) -> dict[str, tuple[datetime, datetime]]:
+def times_of(move: Move) -> dict[str, tuple[datetime, datetime]]:
     """By table and id: when a record was made according to the source, and to the box."""
     found = {}
     for table, number in TABLES.items():
@@ -69,7 +69,7 @@ def moved(move: Move) -> dict[str, tuple[datetime, datetime]]:
 
 
 def others(move: Move) -> dict[str, tuple[datetime, datetime]]:
-    return {name: pair for name, pair in moved(move).items() if pair[0] != pair[1]}
+    return {name: pair for name, pair in times_of(move).items() if pair[0] != pair[1]}
 
 
 def assert_as_announced(move: Move) -> None:
@@ -88,7 +88,7 @@ def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_pat
         move.world.settings["run"] |= {"workers": 8}
         move.lose(3, "crm.item.batchImport")
         assert move.run().exit_code == 0
-        assert len(moved(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
+        assert len(times_of(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
         assert others(move) == {}
         assert_as_announced(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")
@@ -215,7 +215,7 @@ def test_what_comes_in_a_later_pass_keeps_its_time_if_it_is_new_enough(tmp_path:
         assert move.run().exit_code == 0
         late = {f"CrmCompanies:{old}"}
         assert others(move).keys() == late
-        assert f"CrmCompanies:{new}" in moved(move)
+        assert f"CrmCompanies:{new}" in times_of(move)
         assert move.world.sql("SELECT SourceId FROM Foreseen WHERE Field = 'createdTime'") == [(str(old),)]
         assert_as_announced(move)
 
@@ -233,8 +233,8 @@ def test_a_deal_that_went_to_another_stage_since_is_no_finding(tmp_path: Path) -
             for a, b in permutations(rows, 2)
             if all(a[name] == b[name] for name in ("categoryId", "closed")) and a["stageId"] != b["stageId"]
         )
-        moved = {"stageId": other["stageId"], "movedTime": "2023-05-01T10:00:00Z"}
-        move.world.change("crm_deals", id=one["id"], fields=moved)
+        times_of = {"stageId": other["stageId"], "movedTime": "2023-05-01T10:00:00Z"}
+        move.world.change("crm_deals", id=one["id"], fields=times_of)
         assert move.run().exit_code == 0
         assert move.world.sql("SELECT SourceId FROM Foreseen WHERE Field = 'movedTime'") == [(str(one["id"]),)]
         assert_as_announced(move)
@@ -264,7 +264,7 @@ def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Pat
         with move.app() as app:
             ended = app.runner.run(["crm_spitems"], PHASES[PHASES.index("set") :], tick=move.world.leap())
         assert ended.exit_code == 0
-        assert f"CrmSpItems:{smart[1]}:{newest}" in moved(move)
+        assert f"CrmSpItems:{smart[1]}:{newest}" in times_of(move)
         assert others(move) == {}
         assert move.twice() == []
         assert move.unforeseen == []

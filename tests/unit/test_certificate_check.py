@@ -43,7 +43,7 @@ PLAN = {"entities": ["users", "chats"], "phases": ["get", "set", "verify"], "tes
 HEAD = Head(form.FORMAT, "0.1.0", "run-1", "2024-03-01T10:00:00Z", "cloud.example", "box.example", PLAN, SUMS)
 
 
-def whole(head: Head = HEAD, lines: list[Entry | PageLine] = WRITTEN) -> bytes:
+def certificate_text(head: Head = HEAD, lines: list[Entry | PageLine] = WRITTEN) -> bytes:
     """With the right root hash, whatever it says."""
     out, chain = BytesIO(), Chain()
     for line in (head, *lines):
@@ -65,7 +65,7 @@ def noticed(folder: Path, content: bytes) -> Stop:
 
 
 def test_one_that_was_not_touched_holds(tmp_path: Path) -> None:
-    checked(tmp_path, whole())
+    checked(tmp_path, certificate_text())
 
 
 # ---------------------------------------------------------------- damage
@@ -76,7 +76,7 @@ anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture],
 @anywhere
 @given(data=st.data())
 def test_any_other_byte_anywhere_is_noticed(tmp_path: Path, data: st.DataObject) -> None:
-    content = bytearray(whole())
+    content = bytearray(certificate_text())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255).filter(lambda byte: byte != content[place]))
     noticed(tmp_path, bytes(content))
@@ -84,13 +84,13 @@ def test_any_other_byte_anywhere_is_noticed(tmp_path: Path, data: st.DataObject)
 
 @pytest.mark.parametrize("flip", [1, 2, 32, 128])
 def test_every_byte_counts(tmp_path: Path, flip: int) -> None:
-    content = whole()
+    content = certificate_text()
     for place in range(len(content)):
         noticed(tmp_path, content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
 
 
 def test_every_truncation_is_noticed(tmp_path: Path) -> None:
-    content = whole()
+    content = certificate_text()
     for length in range(len(content)):
         noticed(tmp_path, content[:length])
 
@@ -98,7 +98,7 @@ def test_every_truncation_is_noticed(tmp_path: Path) -> None:
 @anywhere
 @given(data=st.data())
 def test_bytes_that_were_added_or_removed_are_noticed(tmp_path: Path, data: st.DataObject) -> None:
-    content = whole()
+    content = certificate_text()
     place = data.draw(st.integers(0, len(content)))
     more = data.draw(st.binary(min_size=0, max_size=20))
     fewer = data.draw(st.integers(0, 20))
@@ -110,7 +110,7 @@ def test_bytes_that_were_added_or_removed_are_noticed(tmp_path: Path, data: st.D
 @anywhere
 @given(data=st.data())
 def test_lines_that_were_swapped_doubled_or_left_out_are_noticed(tmp_path: Path, data: st.DataObject) -> None:
-    lines = whole().splitlines(keepends=True)
+    lines = certificate_text().splitlines(keepends=True)
     chosen = data.draw(st.lists(st.sampled_from(lines), max_size=len(lines) + 2).filter(lambda some: some != lines))
     noticed(tmp_path, b"".join(chosen))
     shuffled = data.draw(st.permutations(lines))
@@ -120,12 +120,12 @@ def test_lines_that_were_swapped_doubled_or_left_out_are_noticed(tmp_path: Path,
 
 @pytest.mark.parametrize("number", range(2, len(WRITTEN) + 2))
 def test_it_says_which_line_was_changed(tmp_path: Path, number: int) -> None:
-    lines = whole().splitlines(keepends=True)
+    lines = certificate_text().splitlines(keepends=True)
     lines[number - 1] = lines[number - 1].replace(b'"stream":"', b'"stream":"x', 1)
     message = noticed(tmp_path, b"".join(lines))
     assert f"line {number}:" in message.message
     assert message.exit_code == 5
-    lines = whole().splitlines(keepends=True)
+    lines = certificate_text().splitlines(keepends=True)
     begin, rest = lines[number - 1][:40], lines[number - 1][40:]
     lines[number - 1] = begin + re.sub(rb"(pri|it|2|3|7|0|1)", b"9", rest, count=1)
     assert f"line {number}:" in noticed(tmp_path, b"".join(lines)).message
@@ -145,44 +145,47 @@ def without(number: int) -> list[Entry | PageLine]:
 
 WRONG: dict[str, tuple[bytes, str]] = {
     "one verified too many": (
-        whole(with_sums(0, verified=2, migrated=0)),
+        certificate_text(with_sums(0, verified=2, migrated=0)),
         "users: the head has 2 verified, the lines have 1",
     ),
-    "an id is left out": (whole(lines=without(1)), "users: the head has 1 migrated, the lines have 0"),
-    "an impossible one is left out": (whole(lines=without(4)), "chats: the head has 1 impossible"),
+    "an id is left out": (certificate_text(lines=without(1)), "users: the head has 1 migrated, the lines have 0"),
+    "an impossible one is left out": (certificate_text(lines=without(4)), "chats: the head has 1 impossible"),
     "the source reports more": (
-        whole(with_sums(0, reported=4, inventory=Inventory("2024-03-01T09:00:00Z", "user.get", 4, 3, 2))),
+        certificate_text(with_sums(0, reported=4, inventory=Inventory("2024-03-01T09:00:00Z", "user.get", 4, 3, 2))),
         "users: the source reports 4, 3 were read",
     ),
     "the head says other than its inventory": (
-        whole(with_sums(0, reported=None)),
+        certificate_text(with_sums(0, reported=None)),
         "the totals do not match the inventory",
     ),
-    "files are miscounted": (whole(with_sums(2, retrieved=2)), "files: "),
-    "a page is left out": (whole(lines=without(6)), "users: 2 pages were read, 1 are in the page log"),
-    "an id twice": (whole(lines=[WRITTEN[0], *WRITTEN]), "line 3: users 1 is out of order or repeated"),
+    "files are miscounted": (certificate_text(with_sums(2, retrieved=2)), "files: "),
+    "a page is left out": (certificate_text(lines=without(6)), "users: 2 pages were read, 1 are in the page log"),
+    "an id twice": (certificate_text(lines=[WRITTEN[0], *WRITTEN]), "line 3: users 1 is out of order or repeated"),
     "an id in two classes": (
-        whole(lines=[WRITTEN[0], Entry("users", "1", "excluded", reason="x"), *WRITTEN[1:]]),
+        certificate_text(lines=[WRITTEN[0], Entry("users", "1", "excluded", reason="x"), *WRITTEN[1:]]),
         "users 1 is out of order or repeated",
     ),
-    "pages before ids": (whole(lines=[*WRITTEN[6:], *WRITTEN[:6]]), "out of order"),
+    "pages before ids": (certificate_text(lines=[*WRITTEN[6:], *WRITTEN[:6]]), "out of order"),
     "a stream that the head has not": (
-        whole(lines=[*WRITTEN, PageLine("tasks", 0, HEX, 1)]),
+        certificate_text(lines=[*WRITTEN, PageLine("tasks", 0, HEX, 1)]),
         "the head has no stream 'tasks'",
     ),
     "a class that is none": (
-        whole(lines=[msgspec.structs.replace(WRITTEN[0], class_="lost"), *WRITTEN[1:]]),
+        certificate_text(lines=[msgspec.structs.replace(WRITTEN[0], class_="lost"), *WRITTEN[1:]]),
         "there is no class 'lost'",
     ),
     "migrated to nowhere": (
-        whole(lines=[msgspec.structs.replace(WRITTEN[0], target=None), *WRITTEN[1:]]),
+        certificate_text(lines=[msgspec.structs.replace(WRITTEN[0], target=None), *WRITTEN[1:]]),
         "requires target",
     ),
     "failed for no reason": (
-        whole(lines=[*WRITTEN[:2], msgspec.structs.replace(WRITTEN[2], code=None), *WRITTEN[3:]]),
+        certificate_text(lines=[*WRITTEN[:2], msgspec.structs.replace(WRITTEN[2], code=None), *WRITTEN[3:]]),
         "requires code",
     ),
-    "a stream twice": (whole(msgspec.structs.replace(HEAD, streams=[*SUMS, SUMS[0]])), "a stream is named twice"),
+    "a stream twice": (
+        certificate_text(msgspec.structs.replace(HEAD, streams=[*SUMS, SUMS[0]])),
+        "a stream is named twice",
+    ),
 }
 
 
@@ -203,7 +206,7 @@ def test_sums_and_classes_are_worked_out_again(tmp_path: Path, what: str) -> Non
         b"\x00\xff" * 500,
         b"[1]\n",
         b'{"root":"x"}\n',
-        whole(msgspec.structs.replace(HEAD, certificate="b24migrate/9")),
+        certificate_text(msgspec.structs.replace(HEAD, certificate="b24migrate/9")),
     ],
 )
 def test_what_is_no_certificate_is_told_apart(tmp_path: Path, content: bytes) -> None:
@@ -249,14 +252,14 @@ def test_the_checker_in_the_document_agrees(tmp_path: Path) -> None:
         return ended.returncode == 0 and "holds" in ended.stdout
 
     assert len(program.splitlines()) <= 20
-    content = whole()
+    content = certificate_text()
     assert holds(content)
     assert not holds(content.replace(b'"12"', b'"13"'))
     assert not holds(b"".join(content.splitlines(keepends=True)[:-2] + content.splitlines(keepends=True)[-1:]))
-    assert not holds(whole(lines=without(1)))
-    assert not holds(whole(lines=[WRITTEN[0], *WRITTEN]))
+    assert not holds(certificate_text(lines=without(1)))
+    assert not holds(certificate_text(lines=[WRITTEN[0], *WRITTEN]))
 
 
 def test_a_line_is_canonical_json() -> None:
-    for line in whole().splitlines():
+    for line in certificate_text().splitlines():
         assert canonical(json.loads(line)) == line

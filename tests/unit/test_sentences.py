@@ -28,7 +28,7 @@ from b24migrate.report.status_text import advice, progress_sentence, sentence
 THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
-def seen(verdict: Verdict, *, progress: dict[str, Any] | None = None, **now: Any) -> Overview:
+def overview_of(verdict: Verdict, *, progress: dict[str, Any] | None = None, **now: Any) -> Overview:
     entity = EntityView("users", True, False, (PhaseView("get", "running"), PhaseView("set", "blocked")), (), ())
     known = Progress(0.345, 10, 20, "source", 7800.0, "pace", 600.0, 1_234_567, 5, 5)
     return Overview(
@@ -55,7 +55,7 @@ def seen(verdict: Verdict, *, progress: dict[str, Any] | None = None, **now: Any
 @pytest.mark.parametrize("verdict", Verdict)
 def test_every_verdict_has_a_sentence_and_no_place_is_left_open(language: str, verdict: Verdict) -> None:
     spoken = words(language)
-    for view in (seen(verdict), seen(verdict, waits_for=("source",), next_at="", stops_at="", busy=())):
+    for view in (overview_of(verdict), overview_of(verdict, waits_for=("source",), next_at="", stops_at="", busy=())):
         for text in (sentence(spoken, view), progress_sentence(spoken, view)):
             assert text.endswith(".")
             assert "{" not in text
@@ -67,36 +67,36 @@ def test_an_outage_says_since_when_and_until_when_it_is_waited_for() -> None:
         "next_at": "2026-03-02T02:21:00Z",
         "stops_at": "2026-03-02T02:44:00Z",
     }
-    text = sentence(words("en"), seen(Verdict.OUTAGE, **now), UTC)
+    text = sentence(words("en"), overview_of(Verdict.OUTAGE, **now), UTC)
     for part in ("The source has not answered since 02:14 UTC", "Next attempt at 02:21 UTC", "by 02:44 UTC"):
         assert part in text
-    assert "Облако не отвечает с 02:14 UTC" in sentence(words("ru"), seen(Verdict.OUTAGE, **now), UTC)
+    assert "Облако не отвечает с 02:14 UTC" in sentence(words("ru"), overview_of(Verdict.OUTAGE, **now), UTC)
 
 
 def test_what_runs_is_named_by_what_people_call_it() -> None:
-    assert sentence(words("en"), seen(Verdict.RUNNING)).startswith("Running for 1 h 1 min. Now: reading Users.")
-    assert "чтение, Сотрудники" in sentence(words("ru"), seen(Verdict.RUNNING))
-    assert f"Files: 3 of 1{THIN}036 on the target." in sentence(words("en"), seen(Verdict.RUNNING))
-    assert "Blocked: importing Users." in sentence(words("en"), seen(Verdict.RUNNING))
+    assert sentence(words("en"), overview_of(Verdict.RUNNING)).startswith("Running for 1 h 1 min. Now: reading Users.")
+    assert "чтение, Сотрудники" in sentence(words("ru"), overview_of(Verdict.RUNNING))
+    assert f"Files: 3 of 1{THIN}036 on the target." in sentence(words("en"), overview_of(Verdict.RUNNING))
+    assert "Blocked: importing Users." in sentence(words("en"), overview_of(Verdict.RUNNING))
 
 
 def test_a_standstill_says_how_long_it_has_lasted() -> None:
-    assert "No progress for 6 min" in sentence(words("en"), seen(Verdict.STILL))
+    assert "No progress for 6 min" in sentence(words("en"), overview_of(Verdict.STILL))
 
 
 def test_what_stopped_it_is_said_and_what_to_do() -> None:
-    view = seen(Verdict.STOPPED, message="The disk is full.")
+    view = overview_of(Verdict.STOPPED, message="The disk is full.")
     assert "The disk is full." in sentence(words("ru"), view)
     assert "Run the same command" in advice(words("en"), view)
-    assert advice(words("en"), seen(Verdict.RUNNING)) == ""
+    assert advice(words("en"), overview_of(Verdict.RUNNING)) == ""
 
 
 def test_findings_are_counted() -> None:
-    assert "Failed: 3. Differences: 2." in sentence(words("en"), seen(Verdict.FINDINGS))
+    assert "Failed: 3. Differences: 2." in sentence(words("en"), overview_of(Verdict.FINDINGS))
 
 
 def test_many_names_are_cut_short() -> None:
-    view = seen(Verdict.LIMITED, waits_for=("a.get", "b.get", "c.get", "d.get", "e.get"))
+    view = overview_of(Verdict.LIMITED, waits_for=("a.get", "b.get", "c.get", "d.get", "e.get"))
     assert "a.get, b.get, c.get and 2 more" in sentence(words("en"), view)
 
 
@@ -111,12 +111,12 @@ def test_many_names_are_cut_short() -> None:
     ],
 )
 def test_the_time_left_says_what_it_rests_on(progress: dict[str, Any], wanted: str) -> None:
-    assert wanted in progress_sentence(words("en"), seen(Verdict.RUNNING, progress=progress))
+    assert wanted in progress_sentence(words("en"), overview_of(Verdict.RUNNING, progress=progress))
 
 
 def test_before_a_run_the_forecast_speaks() -> None:
-    assert progress_sentence(words("en"), seen(Verdict.NO_RUN)) == "Forecast: about 5 h."
-    assert progress_sentence(words("ru"), seen(Verdict.NO_RUN)) == "Прогноз: около 5 ч."
+    assert progress_sentence(words("en"), overview_of(Verdict.NO_RUN)) == "Forecast: about 5 h."
+    assert progress_sentence(words("ru"), overview_of(Verdict.NO_RUN)) == "Прогноз: около 5 ч."
 
 
 @pytest.mark.parametrize(

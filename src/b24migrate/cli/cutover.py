@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from b24migrate.app import App
-    from b24migrate.cli.run_plan import Told
+    from b24migrate.cli.run_plan import Output
     from b24migrate.engine.cutover import Cutover
     from b24migrate.engine.run import RunResult
     from b24migrate.insight.cutover import CutoverView, StepView
@@ -169,12 +169,12 @@ def _do(
     def act(app: App, tick: Callable[[], None]) -> RunResult:
         return step(_cutover(app, session, by, tick, out), app)
 
-    def tell(app: App) -> Told:
-        from b24migrate.cli.run_plan import Told
+    def tell(app: App) -> Output:
+        from b24migrate.cli.run_plan import Output
         from b24migrate.insight import cutover as cutovers
 
         view = cutovers.view(app.context, app.chosen())
-        return Told({"cutover": view.to_json()}, lambda: _print(session, view, as_json=False))
+        return Output({"cutover": view.to_json()}, lambda: _print(session, view, as_json=False))
 
     code = conduct(
         session,

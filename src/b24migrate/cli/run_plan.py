@@ -32,7 +32,7 @@ COUNTED_AFTERWARDS = 100_000  # records of a stream take seconds; longer streams
 Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     """What a command says at its end beside the status: as JSON, and on a terminal."""
 
     json: Mapping[str, Json]
@@ -42,7 +42,7 @@ class Told(NamedTuple):
 def conduct(
     session: Session,
     act: Act,
-    tell: Callable[[App], Told] = lambda _: Told({}, lambda: None),
+    tell: Callable[[App], Output] = lambda _: Output({}, lambda: None),
     /,
     *,
     as_json: bool = False,

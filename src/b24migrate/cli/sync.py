@@ -20,7 +20,7 @@ from b24migrate.model.errors import BadConfiguration
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-    from b24migrate.cli.run_plan import Told
+    from b24migrate.cli.run_plan import Output
     from b24migrate.engine.run import RunResult
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -75,19 +75,19 @@ def sync(
         time.sleep(pause_s)
 
 
-def tell_late_writers(session: Session) -> Callable[[App], Told]:
+def tell_late_writers(session: Session) -> Callable[[App], Output]:
     """After going live: who still writes at the source."""
 
-    def tell(app: App) -> Told:
+    def tell(app: App) -> Output:
         from dataclasses import asdict
 
-        from b24migrate.cli.run_plan import Told
+        from b24migrate.cli.run_plan import Output
         from b24migrate.cli.tables import console, print_writers
         from b24migrate.engine.phases.cutover_state import is_live
         from b24migrate.insight import cutover
 
         if not is_live(app.context.store):
-            return Told({}, lambda: None)
+            return Output({}, lambda: None)
         view = cutover.view(app.context, app.chosen())
         writers = view.late_writers
 
@@ -95,7 +95,7 @@ def tell_late_writers(session: Session) -> Callable[[App], Told]:
             typer.echo(phrase(f"cutover.cli.{'' if writers else 'no_'}late_writers", since=view.since))
             print_writers(writers, console(), session.redact)
 
-        return Told({"late_writers": [asdict(one) for one in writers]}, show)
+        return Output({"late_writers": [asdict(one) for one in writers]}, show)
 
     return tell
 

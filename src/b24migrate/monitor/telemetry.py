@@ -105,7 +105,7 @@ def _exporter(connection: str, say: Callable[[str], None]) -> MetricExporter:
     from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter
     from opentelemetry.sdk.metrics.export import MetricExportResult
 
-    class Told(AzureMonitorMetricExporter):
+    class ReportedExport(AzureMonitorMetricExporter):
         """Says it once when nothing arrives."""
 
         silent = True
@@ -118,4 +118,4 @@ def _exporter(connection: str, say: Callable[[str], None]) -> MetricExporter:
             return result
 
     # The store knows every total, so nothing is lost by not repeating what did not arrive.
-    return Told(connection_string=connection, disable_offline_storage=True, timeout=FLUSH_S, retry_total=0)
+    return ReportedExport(connection_string=connection, disable_offline_storage=True, timeout=FLUSH_S, retry_total=0)

@@ -72,6 +72,7 @@ class Attachments:
     seed: int
     _families: dict[Family, tuple[Make, MayRead]] = field(default_factory=dict)
     _single: dict[int, Attachment] = field(default_factory=dict)
+    shared: set[int] = field(default_factory=set)  # files that another attachment names: they outlast the first one
 
     def family(self, family: Family, make: Make, may_read: MayRead = _everybody) -> None:
         """Let `make(ordinal, id)` write the attachments of a family, or None where there is none."""
@@ -105,5 +106,5 @@ class Attachments:
 
     def file(self, number: int) -> File | None:
         """A file by its id on the Drive; files of chats are not here."""
-        found = self.of_object(number)
-        return file_of(self.seed, number, number // STEP) if found else None
+        there = number in self.shared or self.of_object(number) is not None
+        return file_of(self.seed, number, number // STEP) if there else None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from b24sim.company.attachments import Attachment, Attachments, Family, attachment_id, own_object
+from b24sim.company.attachments import OBJECT_BASE, Attachment, Attachments, Family, attachment_id, own_object
 from b24sim.company.chance import chance
 from b24sim.company.feed import CASES, Feed, Post
 from b24sim.company.messages import Correspondence
@@ -36,6 +36,8 @@ class FeedFiles:
             return None
         guarded = ordinal % 5 == 3 and post.case != "shared file"
         file = self._file(post, turn, number)
+        if OBJECT_BASE < file != own_object(number):
+            self.attachments.shared.add(file)
         return Attachment(number, file, "blog", "blog_post", post.id, post.author, post.published, guarded)
 
     def of_comment(self, number: int) -> list[int]:

@@ -66,9 +66,9 @@ class FeedRows:
         """A row of `log.blogpost.get`; `extra` of a post stands above what it was grown with."""
         post = self.feed.posts[number]
         files = [int(file) for file in post.extra.get("FILES", self.files.of_post(post.place))]
-        said = content(Hand(self.feed, post, files, self.portal_url()))
-        text = str(post.extra.get("DETAIL_TEXT", said.text))
-        title = str(post.extra.get("TITLE", said.title))
+        body = content(Hand(self.feed, post, files, self.portal_url()))
+        text = str(post.extra.get("DETAIL_TEXT", body.text))
+        title = str(post.extra.get("TITLE", body.title))
         values = self._values(post, files) | {k: v for k, v in post.extra.items() if k.startswith("UF_")}
         props = bool(files) or any(values.values()) or post.place % 2 == 1
         row: Row = {
@@ -76,8 +76,8 @@ class FeedRows:
             "TITLE": title or _title_from(text), "AUTHOR_ID": str(post.author),
             "ENABLE_COMMENTS": "Y" if post.takes_comments else "N", "NUM_COMMENTS": str(post.comments), "CODE": None,
             "MICRO": "N" if title else "Y", "DETAIL_TEXT": text, "DATE_PUBLISH": self.moments.iso(post.published),
-            "CATEGORY_ID": ",".join(str(tag_id(tag)) for tag in said.tags),
-            "HAS_SOCNET_ALL": "Y" if ALL in post.dest else "N", "HAS_TAGS": "Y" if said.tags else "N",
+            "CATEGORY_ID": ",".join(str(tag_id(tag)) for tag in body.tags),
+            "HAS_SOCNET_ALL": "Y" if ALL in post.dest else "N", "HAS_TAGS": "Y" if body.tags else "N",
             "HAS_IMAGES": "N", "HAS_PROPS": "Y" if props else "N", "HAS_COMMENT_IMAGES": None,
         }  # fmt: skip
         row |= {name: value for name, value in post.extra.items() if name in row}
@@ -88,7 +88,7 @@ class FeedRows:
         if files:
             row["FILES"] = files
         return row | {
-            "_DEST": list(post.dest), "_TAGS": list(said.tags), "_LOG_ID": post.log_id,
+            "_DEST": list(post.dest), "_TAGS": list(body.tags), "_LOG_ID": post.log_id,
             "_UPDATED": self.moments.iso(post.updated), "_IMPORTANT": bool(values["UF_BLOG_POST_IMPRTNT"]),
         }  # fmt: skip
 

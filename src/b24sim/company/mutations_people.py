@@ -46,8 +46,8 @@ def change_users(day: Day) -> None:
         kind = day.kind(("profile", "profile", "dismissed", "department_moved", "login"))
         if kind == "login":
             at = day.now()
-            seen = {"LAST_LOGIN": company.moments.iso(at), "IS_ONLINE": "Y", "_LAST_ACTIVITY_DATE": at}
-            update_user(company, at, {"id": number, "fields": seen, "undated": True})
+            login = {"LAST_LOGIN": company.moments.iso(at), "IS_ONLINE": "Y", "_LAST_ACTIVITY_DATE": at}
+            update_user(company, at, {"id": number, "fields": login, "undated": True})
             day.report.moved("users", number, "signed in: TIMESTAMP_X does not move")
             continue
         fields: Row = {"WORK_POSITION": f"Должность {day.word()}", "WORK_PHONE": f"+7 495 {day.word()}"}

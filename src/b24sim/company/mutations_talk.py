@@ -161,9 +161,9 @@ def change_posts(day: Day) -> None:
     codes = [company.access_codes(owner) for owner in sorted(day.owners)]
     for number in day.some([number for number, post in posts.items() if post.status == PUBLISHED]):
         post = posts[number]
-        seen = any(post.rights & one for one in codes)
+        visible = any(post.rights & one for one in codes)
         others = [user for user in day.staff() if user != post.author]
-        trap = day.kind(("post_edited", "post_edited", *(["hidden"] if seen and others else [])))
+        trap = day.kind(("post_edited", "post_edited", *(["hidden"] if visible and others else [])))
         if not trap or (trap == "hidden" and post.author in day.owners):
             continue
         fields = {"DETAIL_TEXT": f"Текст {day.word()}"} if trap != "hidden" else {"DEST": [f"U{day.one(others)}"]}

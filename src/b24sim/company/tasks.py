@@ -150,9 +150,9 @@ class Tasks:
         found = self._company.attachments.of_object(number)
         if found is None or found.entity_type != "forum_message":
             return None
-        place, said = divmod(found.entity_id - talks.FIRST_FORUM_ID, talks.MOST)
+        place, comment = divmod(found.entity_id - talks.FIRST_FORUM_ID, talks.MOST)
         talk, chat = talks.talk_of(self._company, place), self.chat_of(task_id(self._company, place))
-        at = 1 + said - talk.first_in_chat
+        at = 1 + comment - talk.first_in_chat
         file = self._company.attachments.file(number)
         shown = chat.place_now(at) if chat and 0 < at < talk.messages else None
         return (file, chat, shown) if file and chat and shown is not None else None
@@ -170,12 +170,12 @@ class Tasks:
         return f"{texts.TITLES[luck_of(self._company, 'task', place) % len(texts.TITLES)]} {place}"
 
     def _talk(self, place: int) -> list[Comment]:
-        said = self._talks.get(place)
-        if said is None:
-            said = talks.comments_of(self._company, place)
+        known = self._talks.get(place)
+        if known is None:
+            known = talks.comments_of(self._company, place)
             if len(self._talks) < MOST_TALKS:
-                self._talks[place] = said
-        return said
+                self._talks[place] = known
+        return known
 
     def _forum_row(self, place: int, comment: Comment) -> Row:
         return {
@@ -191,28 +191,28 @@ class Tasks:
         row = {"id": chat.grown_id(at), "chat_id": chat.id}
         if at == 0:
             text = texts.CHAT_MADE.format(user=crew_of(company, place).creator)
-            said = Comment(0, 0, chat.started, text, system=True)
+            comment = Comment(0, 0, chat.started, text, system=True)
         else:
-            said = self._talk(place)[talks.talk_of(company, place).first_in_chat + at - 1]
+            comment = self._talk(place)[talks.talk_of(company, place).first_in_chat + at - 1]
         # What the portal itself says has no author here; a copy keeps the one it had on the forum.
-        author = 0 if said.system and said.number >= talks.talk_of(company, place).old else said.author
+        author = 0 if comment.system and comment.number >= talks.talk_of(company, place).old else comment.author
         return row | {
-            "author_id": author, "date": company.moments.iso(said.at + said.chat_delay_s), "text": said.text,
+            "author_id": author, "date": company.moments.iso(comment.at + comment.chat_delay_s), "text": comment.text,
             "unread": False, "uuid": f"{chat.id:08x}-{at:04x}-4000-8000-{chat.id:012x}" if author else None,
-            "replaces": [], "params": self._params(place, said) or [], "disappearing_date": None,
+            "replaces": [], "params": self._params(place, comment) or [], "disappearing_date": None,
         }  # fmt: skip
 
-    def _params(self, place: int, said: Comment) -> Row:
-        if said.deleted:
+    def _params(self, place: int, comment: Comment) -> Row:
+        if comment.deleted:
             return {"IS_DELETED": "Y"}
         params: Row = {}
-        if said.has_file:
-            params["FILE_ID"] = [talks.object_of(place, said.number)]
-        elif said.number == max(1, talks.talk_of(self._company, place).old) and rows.files_of(self._company, place):
+        if comment.has_file:
+            params["FILE_ID"] = [talks.object_of(place, comment.number)]
+        elif comment.number == max(1, talks.talk_of(self._company, place).old) and rows.files_of(self._company, place):
             # The file of the task is shown round once more in its chat.
             params["FILE_ID"] = [rows.object_of(self._company, place, 0)]
-        if said.liked_by:
-            params["LIKE"] = [said.liked_by]
+        if comment.liked_by:
+            params["LIKE"] = [comment.liked_by]
         return params
 
     def _on_task(self, ordinal: int, number: int) -> Attachment | None:

@@ -112,8 +112,8 @@ def object_of(place: int, number: int) -> int:
 
 def has_file(company: "Company", place: int, number: int) -> bool:
     talk = talk_of(company, place)
-    said = number < talk.count and talk.where is not Where.LOST
-    return said and luck_of(company, "comment file", place * MOST + number) % 6 == 0
+    exists = number < talk.count and talk.where is not Where.LOST
+    return exists and luck_of(company, "comment file", place * MOST + number) % 6 == 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,12 @@ def _page(context: Context, chat: Chat, places: range) -> Parts:
 
 
 def _made(context: Context, chat: Chat, places: Iterable[int], unread_from: int | None = None) -> Parts:
-    said = context.portal.company.correspondence
-    rows = said.page(chat, places) if isinstance(places, range) else Rows(said.encoded(chat, place) for place in places)
+    correspondence = context.portal.company.correspondence
+    rows = (
+        correspondence.page(chat, places)
+        if isinstance(places, range)
+        else Rows(correspondence.encoded(chat, place) for place in places)
+    )
     if unread_from is not None:
         rows = Rows(
             row.replace(b'"unread":false', b'"unread":true') if place >= unread_from else row
@@ -101,13 +105,13 @@ def _cursor(params: Params, name: str) -> int:
 
 def _authors(context: Context, rows: Rows) -> Rows:
     """Authors only, and only real ones."""
-    seen: dict[bytes, None] = {}
+    authors: dict[bytes, None] = {}
     for row in rows:
         start = row.index(b'"author_id":') + 12
-        seen[row[start : row.index(b",", start)]] = None
+        authors[row[start : row.index(b",", start)]] = None
     portal = context.portal
     users = Rows()
-    for number in seen:
+    for number in authors:
         if number != b"0":
             shape = portal.faces.get(number)
             if shape is None or shape[0] != portal.company.users.version:

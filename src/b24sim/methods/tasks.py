@@ -43,14 +43,14 @@ def task_list(context: Context, params: Params) -> Result:
     names = selected(context, params.get("select"))
     more = wished(params.get("select"), params.get("params"))
     listed = wants_checklists(context, params.get("select"))
-    told = _told(context, [*names, *more, *[CHECKLIST] * listed])
+    rows = _told(context, [*names, *more, *[CHECKLIST] * listed])
 
     def encoded(number: int) -> bytes:
-        if number not in told:
+        if number not in rows:
             row = tasks.table.row(number)
             shape = counted(context, number, camel_shape(context, row, names) | details(row, more))
-            told[number] = encode(shape | ({"checklist": _checklist(context, number)} if listed else {}))
-        return told[number]
+            rows[number] = encode(shape | ({"checklist": _checklist(context, number)} if listed else {}))
+        return rows[number]
 
     page = page_by_offset(ids, _start(context, params), encoded)
     return Result(Parts({"tasks": page.value}), page.total, page.next)

@@ -14,10 +14,10 @@ def unpacked(data: bytes) -> dict[str, Any]:
         plain = zlib.decompress(data)
     except zlib.error:
         plain = data
-    said = _Reader(plain).everything()
-    if not isinstance(said, dict) or "TEMPLATE" not in said:
+    value = _Reader(plain).everything()
+    if not isinstance(value, dict) or "TEMPLATE" not in value:
         raise ValueError("there is no template in it")
-    return {name: said.get(name) or [] for name in PARTS}
+    return {name: value.get(name) or [] for name in PARTS}
 
 
 def checked(activities: Any, known: frozenset[str]) -> None:

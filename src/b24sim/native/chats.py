@@ -50,9 +50,11 @@ def user_add(context: Context, params: Params) -> Result:
     new = [user for user in asked if user not in chat.members]
     if not new:
         return Result(False)
-    seen = 0 if flag(params.get("HIDE_HISTORY"), "Y") == "N" else chat.id_at(len(chat) - 1) + 1 if len(chat) else 0
+    first_shown = (
+        0 if flag(params.get("HIDE_HISTORY"), "Y") == "N" else chat.id_at(len(chat) - 1) + 1 if len(chat) else 0
+    )
     chat.members.extend(new)
-    chat.sees_from |= dict.fromkeys(new, seen)
+    chat.sees_from |= dict.fromkeys(new, first_shown)
     names = ", ".join(_name(context, user) for user in new)
     announce(context, chat, f"{_name(context, context.caller.user)} пригласил {names} в чат", "CHAT_JOIN")
     context.portal.native.updated("chats", chat.id)

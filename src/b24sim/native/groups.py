@@ -107,8 +107,8 @@ def recount(context: Context, number: int, **changes: str) -> None:
     """What a group's row tells of its members."""
     groups, group = context.portal.company.groups, context.portal.company.groups_by_id[number]
     moderators = sum(role == "E" for role in group.roles.values())
-    told = {"NUMBER_OF_MEMBERS": str(len(group.roles)), "_NUMBER_OF_MODERATORS": str(moderators)}
-    groups.put(number, groups.row(number) | told | changes)
+    columns = {"NUMBER_OF_MEMBERS": str(len(group.roles)), "_NUMBER_OF_MODERATORS": str(moderators)}
+    groups.put(number, groups.row(number) | columns | changes)
     chat = context.portal.company.chats.get(group.chat)
     if chat:
         chat.members, chat.owner = list(group.roles), group.owner

@@ -17,6 +17,6 @@ def said_by_itself(context: Context, task: int, text: str) -> None:
         author, at = whole(tasks.table.row(task)["CREATED_BY"]), int(now_of(context))
         row = {"ID": number, "AUTHOR_ID": author, "POST_DATE": at, "POST_MESSAGE": text, "ATTACHED": []}
         tasks.own_comments.setdefault(task, []).append(row)
-        told = tasks.table.row(task)
-        tasks.table.put(task, told | {"SERVICE_COMMENTS_COUNT": str(whole(told["SERVICE_COMMENTS_COUNT"]) + 1)})
+        task_row = tasks.table.row(task)
+        tasks.table.put(task, task_row | {"SERVICE_COMMENTS_COUNT": str(whole(task_row["SERVICE_COMMENTS_COUNT"]) + 1)})
     context.portal.native.tell("service comment", task, text)

@@ -96,11 +96,11 @@ def demand_sense(context: Context, row: Row, sent: Row) -> None:
 
 
 def _hangs_on(context: Context, task: int, wanted: int) -> bool:
-    table, seen = context.portal.company.tasks.table, set[int]()
-    while task and task in table and task not in seen:
+    table, visited = context.portal.company.tasks.table, set[int]()
+    while task and task in table and task not in visited:
         if task == wanted:
             return True
-        seen.add(task)
+        visited.add(task)
         task = whole(table.row(task)["PARENT_ID"])
     return False
 

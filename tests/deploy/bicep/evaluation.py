@@ -1,4 +1,4 @@
-"""What a deployment with given parameters would ask Azure for, as far as it is known before Azure answers."""
+"""The resources that a deployment with given parameters requests, as far as they are known before Azure answers."""
 
 from __future__ import annotations
 

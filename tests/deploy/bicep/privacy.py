@@ -1,4 +1,4 @@
-"""What is wrong with what a deployment would ask Azure for: who could reach it, with what, and under which name."""
+"""Mistakes in the resources that a deployment requests: access from outside, keys, names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _promises(one: Resource, closed: bool) -> Iterator[str]:
         wanted["properties.publicNetworkAccess"] = "Disabled" if closed else "Enabled"
     for place, value in wanted.items():
         if (stated := at(one.body, place)) != value:
-            yield f"says {stated!r} for {place}, not {value!r}"
+            yield f"has {stated!r} for {place}, not {value!r}"
 
 
 def _name(one: Resource) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _name(one: Resource) -> Iterator[str]:
 
 def _assignment(one: Resource) -> Iterator[str]:
     if one.type == "Microsoft.Authorization/roleAssignments" and not at(one.body, "properties.principalType"):
-        yield "names no principalType, without which a new identity may be unknown yet"
+        yield "has no principalType: Azure may not know a new identity yet"
 
 
 def at(body: Any, place: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is wrong with one file, or with a file and the modules it uses. Each complaint names file and line."""
+"""Mistakes in one file, or between a file and the modules it uses. Each complaint names file and line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _names(file: File) -> Found:
         for node in one.nodes():
             if node.type == "object":
                 keys = Counter(text(key) for key, _ in entries(node))
-                yield from ((line(node), f"{key} is said twice") for key, count in keys.items() if count > 1)
+                yield from ((line(node), f"{key} is set twice") for key, count in keys.items() if count > 1)
             if node.type != "identifier" or _is_key(node):
                 continue
             used.add(text(node))
@@ -57,7 +57,7 @@ def _names(file: File) -> Found:
                 if text(node) not in facts.FUNCTIONS:
                     yield line(node), f"there is no function {text(node)}"
             elif text(node) not in declared and text(node) not in _local(node):
-                yield line(node), f"{text(node)} is declared nowhere"
+                yield line(node), f"{text(node)} is not declared"
     for one in file.statements:
         if one.kind != "output" and declared[one.name] > 1:
             yield one.line, f"{one.name} is declared twice"
@@ -90,7 +90,7 @@ def _declarations(file: File) -> Found:
         if "description" not in _decorators(one):
             yield one.line, f"{one.kind} {one.name} has no @description"
         if one.type not in ("string", "int", "bool", "array", "object"):
-            yield one.line, f"{one.type} is no type"
+            yield one.line, f"{one.type} is not a type"
 
 
 def _decorators(one: Statement) -> set[str]:
@@ -111,7 +111,7 @@ def _secrets(file: File) -> Found:
         if any(
             pattern.search(text(node)) for node in one.nodes() for pattern in SECRETS if node.type == "string_content"
         ):
-            yield one.line, f"{one.kind} {one.name} says a secret"
+            yield one.line, f"{one.kind} {one.name} contains a secret"
         if one.kind == "param" and SPEAKING.search(one.name) and one.type in ("string", "object"):
             if "secure" not in _decorators(one):
                 yield one.line, f"param {one.name} holds a secret and is not @secure"
@@ -119,7 +119,7 @@ def _secrets(file: File) -> Found:
                 yield one.line, f"param {one.name} is @secure and has a default"
         members = [text(node) for node in one.nodes() if node.type == "property_identifier"]
         if one.kind == "output" and any(map(SPEAKING.search, members)):
-            yield one.line, f"output {one.name} tells a secret: outputs are kept in the history of deployments"
+            yield one.line, f"output {one.name} contains a secret: outputs are kept in the history of deployments"
         called = [text(node) for node in one.nodes() if _is_function(node)]
         yield from (
             (one.line, f"{name} fetches a key; identities need none")

@@ -56,13 +56,13 @@ def _is(value: Any, type_: str, types: dict[str, Any], where: str) -> Iterator[s
         return
     if type_.endswith("[]"):
         if not isinstance(value, list):
-            yield f"{where}: is no list"
+            yield f"{where}: is not a list"
             return
         for item in value:
             yield from _is(item, type_.removesuffix("[]").strip("()"), types, where)
     elif type_ in types:
         if not isinstance(value, dict):
-            yield f"{where}: is no object"
+            yield f"{where}: is not an object"
             return
         yield from _against(value, types[type_], types, where)
     elif not any(_plainly(value, one.strip()) for one in type_.split("|")):

@@ -74,7 +74,7 @@ def read(path: Path) -> File:
     root = _PARSER.parse(path.read_bytes()).root_node
     for node in walk(root) if root.has_error else ():
         if node.is_error or node.is_missing or (node.has_error and not node.named_children):
-            raise Broken(f"line {line(node)}: {text(node)[:40]!r} is no Bicep")
+            raise Broken(f"line {line(node)}: {text(node)[:40]!r} is not Bicep")
     statements: list[Statement] = []
     decorators: tuple[Node, ...] = ()
     for node in children(root):

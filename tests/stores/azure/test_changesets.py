@@ -141,7 +141,7 @@ def test_what_is_written_is_what_the_library_reads(account: Account) -> None:
     assert repr(dict(found)) == repr({name: value for name, value in SOME.items() if value is not None})
 
 
-def told(sending: Sending, table: TableClient, operations: Sequence[Operation]) -> tuple[Any, ...]:
+def send_changes(sending: Sending, table: TableClient, operations: Sequence[Operation]) -> tuple[Any, ...]:
     with pytest.raises(HttpResponseError) as raised:
         sending(table, operations)
     error = raised.value
@@ -166,15 +166,15 @@ def test_a_refusal_is_told_as_by_the_library(
 ) -> None:
     table = account.table("Groups")
     table.create_entity(row("there"))
-    mine = told(send, table, operations)
+    mine = send_changes(send, table, operations)
     assert (mine[1], mine[3]) == (status, index)
-    assert mine == told(by_the_library, table, operations)
+    assert mine == send_changes(by_the_library, table, operations)
     assert [found["RowKey"] for found in table.list_entities()] == ["there"]
 
 
 def test_a_table_that_is_not_there_is_told_as_by_the_library(account: Account) -> None:
     table = account.table("Nowhere")
-    assert told(send, table, [upsert(row("new"))]) == told(by_the_library, table, [upsert(row("new"))])
+    assert send_changes(send, table, [upsert(row("new"))]) == send_changes(by_the_library, table, [upsert(row("new"))])
 
 
 # ------------------------------------------------------------ what only the service itself says

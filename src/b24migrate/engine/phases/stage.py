@@ -85,6 +85,7 @@ def stage(
         if why:
             staged = partial.hash_incomplete(staged, why)
         moved.note_moved(context, stream, staged, pass_no)
+        include(context, stream, [one.row_key for one in staged])
         context.store.stage(
             stream.table,
             staged,
@@ -254,6 +255,16 @@ def _is_fetched(record: Record) -> bool:
 
 
 # ---------------------------------------------------------------- registers
+
+
+def include(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    """A rule excluded them before, and does not any more: each id is in one class. Before they are staged: after a kill
+    in between they are read again, while one in both classes would be counted twice until the next full pass."""
+    prefix = f"excluded:{stream.name}:"
+    if context.store.some_rows(SET_ASIDE, prefix, "", 1):
+        found = context.store.rows_of(SET_ASIDE, [prefix + key for key in row_keys])
+        if found:
+            context.store.discard(SET_ASIDE, list(found))
 
 
 def write_set_aside(context: RunContext, aside: Iterable[SetAside]) -> None:

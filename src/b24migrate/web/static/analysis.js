@@ -17,17 +17,17 @@ const place = (id) => document.getElementById(id);
 let shownAt = null;
 
 async function look() {
-  const said = await get("/analysis");
-  place("analyze").disabled = said.running;
-  place("analyze").textContent = say(said.running ? "analysis.running" : "analysis.now");
-  const now = `${said.survey?.at} ${said.running} ${said.compared.length}`;
+  const answer = await get("/analysis");
+  place("analyze").disabled = answer.running;
+  place("analyze").textContent = say(answer.running ? "analysis.running" : "analysis.now");
+  const now = `${answer.survey?.at} ${answer.running} ${answer.compared.length}`;
   if (now === shownAt) return;
   shownAt = now;
-  show(place("analysis"), said.survey ? whole(said.survey, said.compared)
+  show(place("analysis"), answer.survey ? surveyParts(answer.survey, answer.compared)
     : h("section", { class: "card empty" }, icon("look"), h("p", {}, say("analysis.none"))));
 }
 
-function whole(survey, compared) {
+function surveyParts(survey, compared) {
   return [
     h("p", { class: "hint" }, say("analysis.made"), " ", time(survey.at), ". ",
       say("analysis.cost", { share: percent(survey.share), requests: number(survey.requests), took: duration(survey.took_s) })),

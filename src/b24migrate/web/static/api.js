@@ -33,18 +33,18 @@ async function request(method, path, query, body, signal) {
     options.body = JSON.stringify(body);
   }
   let reply;
-  let said;
+  let found;
   try {
     reply = await fetch(url, options);
-    said = await reply.json();
+    found = await reply.json();
   } catch (trouble) {
     if (signal?.aborted) throw trouble;
     if (reply && !reply.ok) throw new Refusal(reply.status, {});
     throw new Unreachable(say("refusal.away"));
   }
-  if (reply.ok) return said;
+  if (reply.ok) return found;
   if (reply.status === 401 && document.documentElement.dataset.page !== "login") openLogin();
-  throw new Refusal(reply.status, said ?? {});
+  throw new Refusal(reply.status, found ?? {});
 }
 
 function openLogin() {

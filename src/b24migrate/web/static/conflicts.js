@@ -16,7 +16,7 @@ const place = (id) => document.getElementById(id);
 const filters = new URLSearchParams(location.search);
 let rows = [];
 let next = null;
-let said = null;
+let answer = null;
 let asked = 0;
 
 const undecidedOnly = () => filters.get("show") !== "all";
@@ -30,7 +30,7 @@ async function look(after = "") {
       filters.set("show", "all"); // nothing to decide: what was decided
       return look();
     }
-    said = found;
+    answer = found;
     rows = after ? [...rows, ...found.conflicts] : found.conflicts;
     next = found.next;
     if (next && !rows.length) return look(next); // a stretch without any
@@ -41,20 +41,20 @@ async function look(after = "") {
 }
 
 function showAll() {
-  const total = undecidedOnly() ? said.undecided : said.total;
-  place("total").textContent = said.total
-    ? say("conflicts.total", { shown: number(rows.length), total: number(Math.max(total, rows.length)), undecided: number(said.undecided) }) : "";
+  const total = undecidedOnly() ? answer.undecided : answer.total;
+  place("total").textContent = answer.total
+    ? say("conflicts.total", { shown: number(rows.length), total: number(Math.max(total, rows.length)), undecided: number(answer.undecided) }) : "";
   place("more").hidden = !next;
-  show(place("policy"), sentence(say(`conflicts.policy.${said.policy}`)));
+  show(place("policy"), sentence(say(`conflicts.policy.${answer.policy}`)));
   show(place("conflicts"), rows.length ? table(rows)
-    : h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say(said.total ? "conflicts.none_undecided" : "conflicts.none"))));
-  show(place("all"), said.undecided ? [
-    h("span", {}, say("conflicts.for_all", { count: number(said.undecided) })),
+    : h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say(answer.total ? "conflicts.none_undecided" : "conflicts.none"))));
+  show(place("all"), answer.undecided ? [
+    h("span", {}, say("conflicts.for_all", { count: number(answer.undecided) })),
     ["source", "target"].map((one) => h("button", { type: "button", class: "button", "data-key": one, "data-act": one }, say(`conflicts.take.${one}`)))] : null);
   const query = new URLSearchParams({ ...(filters.get("stream") ? { stream: filters.get("stream") } : {}), undecided: undecidedOnly() });
   place("download").setAttribute("href", `/api/v1/conflicts/csv?${query}`);
   choose();
-  if (!filters.get("stream")) showUndecided(said.undecided);
+  if (!filters.get("stream")) showUndecided(answer.undecided);
 }
 
 function choose() {
@@ -94,7 +94,7 @@ async function decideOne(decision, stream, id) {
   const mark = { decision, by: "person", at: new Date().toISOString(), undecided: false, waiting: decision === "source" };
   const before = rows.find((one) => one.stream === stream && one.source_id === id);
   rows = rows.map((one) => (one === before ? { ...one, ...mark } : one));
-  said = { ...said, undecided: said.undecided - (before?.undecided ? 1 : 0) };
+  answer = { ...answer, undecided: answer.undecided - (before?.undecided ? 1 : 0) };
   tell(place("result"), "good", "check", reply.message);
   showAll();
   showUndecided(reply.undecided);
@@ -110,15 +110,15 @@ async function many(work) {
 
 onAct(place("conflicts"), (decision, button) => attempt(() => decideOne(decision, button.dataset.stream, button.dataset.id)));
 onAct(place("all"), async (decision) => {
-  const count = number(said.undecided);
+  const count = number(answer.undecided);
   const lines = [say(`conflicts.all_about.${decision}`), say("conflicts.until_run")];
   const sure = await confirm({ title: say("conflicts.all_question", { count }), lines, go: say(`conflicts.take.${decision}`) });
-  if (sure) attempt(() => many((told) => decideAll(decision, filters.get("stream") ?? "", told)));
+  if (sure) attempt(() => many((report) => decideAll(decision, filters.get("stream") ?? "", report)));
 });
 place("load").addEventListener("click", () => place("file").click());
 place("file").addEventListener("change", async () => {
   const [file] = place("file").files;
-  if (file) await attempt(() => many((told) => decideByTable(file, told)));
+  if (file) await attempt(() => many((report) => decideByTable(file, report)));
   place("file").value = "";
 });
 

@@ -7,13 +7,13 @@ import { nameOf, say } from "./messages.js";
 
 const STREAMS_SHOWN = 8;
 
-export function parts(seen) {
+export function parts(view) {
   return [
-    seen.late_writers.length || seen.watched_until ? lateWriters(seen) : null,
-    seen.quiet || seen.certificate ? proof(seen) : null,
-    seen.since && !seen.watched_until ? writersPart(seen) : null,
-    seen.forecast && seen.took_s === null ? forecast(seen) : null,
-    seen.deltas.length ? deltas(seen.deltas) : null,
+    view.late_writers.length || view.watched_until ? lateWriters(view) : null,
+    view.quiet || view.certificate ? proof(view) : null,
+    view.since && !view.watched_until ? writersPart(view) : null,
+    view.forecast && view.took_s === null ? forecast(view) : null,
+    view.deltas.length ? deltas(view.deltas) : null,
   ];
 }
 
@@ -38,16 +38,16 @@ function forecast({ forecast: made, tomorrow_s: tomorrow }) {
     h("ul", { class: "notes" }, made.basis.map((one) => h("li", { class: "hint" }, sentence(one)))));
 }
 
-function writersPart(seen) {
+function writersPart(view) {
   return card("writers", say("cutover.writers.head"),
-    h("p", { class: "hint" }, say("cutover.writers.since"), " ", time(seen.since)),
-    seen.writers.length ? writers(seen.writers) : quietLine(say("cutover.writers.none")));
+    h("p", { class: "hint" }, say("cutover.writers.since"), " ", time(view.since)),
+    view.writers.length ? writers(view.writers) : quietLine(say("cutover.writers.none")));
 }
 
-function lateWriters(seen) {
+function lateWriters(view) {
   return card("late", say("cutover.late.head"),
-    seen.watched_until ? h("p", { class: "hint" }, say("cutover.late.until"), " ", time(seen.watched_until)) : null,
-    seen.late_writers.length ? writers(seen.late_writers) : lateFound(seen));
+    view.watched_until ? h("p", { class: "hint" }, say("cutover.late.until"), " ", time(view.watched_until)) : null,
+    view.late_writers.length ? writers(view.late_writers) : lateFound(view));
 }
 
 /** Where nobody can be named, the last delta run after going live says whether there was anything. */

@@ -14,16 +14,16 @@ import { say } from "./messages.js";
 const EVERY_MS = 4_000;
 const SIGNS = { done: ["good", "check"], under_way: ["wait", "glass"], open: ["quiet", "ring"] };
 const place = (id) => document.getElementById(id);
-let seen = null;
+let view = null;
 let overview = null;
-let quiet = false; // while a question stands, or a refusal is shown, nothing else is told
+let quiet = false; // while a question stands, or a refusal is shown, no other message is shown
 
 async function look() {
-  [seen, overview] = await Promise.all([get("/cutover"), get("/overview")]);
+  [view, overview] = await Promise.all([get("/cutover"), get("/overview")]);
   const able = overview.can.includes("cutover");
   showNext(able);
-  show(place("checklist"), h("ol", { class: "card checklist" }, seen.steps.map((step) => checklistItem(step, able))));
-  show(place("parts"), parts(seen));
+  show(place("checklist"), h("ol", { class: "card checklist" }, view.steps.map((step) => checklistItem(step, able))));
+  show(place("parts"), parts(view));
   if (!quiet && overview.last_action) showLastAction(place("result"), overview.last_action);
 }
 
@@ -31,19 +31,19 @@ async function look() {
 
 function showNext(able) {
   const running = overview.last_action?.exit_code === null;
-  const step = seen.steps.find((one) => one.name === seen.next);
-  const head = running ? say("cutover.next.running") : seen.next ? say("cutover.next.head", { step: nameOf(seen.next) }) : say("cutover.next.over");
-  const live = seen.steps.at(-1).state === "done";
-  const about = !seen.next ? say("cutover.next.over_about") : live ? say("cutover.next.watch_about") : say(`cutover.about.${seen.next}`);
+  const step = view.steps.find((one) => one.name === view.next);
+  const head = running ? say("cutover.next.running") : view.next ? say("cutover.next.head", { step: nameOf(view.next) }) : say("cutover.next.over");
+  const live = view.steps.at(-1).state === "done";
+  const about = !view.next ? say("cutover.next.over_about") : live ? say("cutover.next.watch_about") : say(`cutover.about.${view.next}`);
   show(place("next"),
-    h("div", {}, h("h2", {}, live && seen.next && !running ? say("cutover.next.watch") : head), h("p", {}, about),
+    h("div", {}, h("h2", {}, live && view.next && !running ? say("cutover.next.watch") : head), h("p", {}, about),
       running ? h("p", {}, h("a", { href: "/" }, say("cutover.next.progress"))) : null,
       overview.undecided && !live ? h("p", {}, h("a", { href: "/conflicts" }, say("cutover.next.undecided", { count: number(overview.undecided) }))) : null,
       !running && step && !live && step.why_not ? h("p", { class: "hint" }, sentence(step.why_not)) : null,
-      !running && !able && seen.command ? h("p", { class: "hint" }, sentence(say("cutover.next.command", { command: `\`${seen.command}\`` }))) : null),
-    able && seen.next ? h("div", { class: "next-buttons" }, live ? button("watch", "watch", true) : [
-      button(seen.next, `${seen.next}_go`, true, step && !step.can_start),
-      seen.next !== "full_pass" ? button("sync", "sync") : null]) : null);
+      !running && !able && view.command ? h("p", { class: "hint" }, sentence(say("cutover.next.command", { command: `\`${view.command}\`` }))) : null),
+    able && view.next ? h("div", { class: "next-buttons" }, live ? button("watch", "watch", true) : [
+      button(view.next, `${view.next}_go`, true, step && !step.can_start),
+      view.next !== "full_pass" ? button("sync", "sync") : null]) : null);
 }
 
 const button = (name, key, strong = false, disabled = false) => h("button", {
@@ -56,7 +56,7 @@ const nameOf = (step) => say(`cutover.step.${step}`);
 
 function checklistItem(step, able) {
   const [tone, mark] = SIGNS[step.state] ?? SIGNS.open;
-  return h("li", { "data-key": step.name, "data-step": step.name, "data-state": step.state, class: step.name === seen.next ? "current" : null },
+  return h("li", { "data-key": step.name, "data-step": step.name, "data-state": step.state, class: step.name === view.next ? "current" : null },
     h("span", { class: tone }, icon(mark, "step-sign")),
     h("div", {}, h("h3", {}, nameOf(step.name), h("span", { class: "unseen" }, `: ${say(`cutover.state.${step.state}`)}`)),
       h("p", {}, say(`cutover.about.${step.name}`)), times(step),
@@ -68,10 +68,10 @@ function checklistItem(step, able) {
 function times(step) {
   if (!step.began) return null;
   const by = step.by === "dashboard" ? say("cutover.by_dashboard") : step.by;
-  const said = [say(`cutover.state.${step.state}`), " ", time(step.ended || step.began, { brief: true })];
-  if (by) said.push(" · ", h("bdi", {}, by));
-  if (step.took_s) said.push(" · ", say("cutover.took", { time: duration(step.took_s) }));
-  return h("p", { class: "hint" }, said);
+  const line = [say(`cutover.state.${step.state}`), " ", time(step.ended || step.began, { brief: true })];
+  if (by) line.push(" · ", h("bdi", {}, by));
+  if (step.took_s) line.push(" · ", say("cutover.took", { time: duration(step.took_s) }));
+  return h("p", { class: "hint" }, line);
 }
 
 // ---------------------------------------------------------------- what is clicked
@@ -83,7 +83,7 @@ function question(name) {
   const go = say(`cutover.button.${name}_go`);
   const tick = (text) => h("label", { class: "tick" }, h("input", { type: "checkbox", name: "sure", value: "yes", required: true }), text);
   if (name === "freeze") {
-    const machines = h("ul", { class: "machines" }, seen.machines.map((one) => h("li", {}, one)));
+    const machines = h("ul", { class: "machines" }, view.machines.map((one) => h("li", {}, one)));
     return { title, lines, go, fields: [machines, tick(say("cutover.tick.freeze"))] };
   }
   return { title, lines, go, fields: name === "live" ? [tick(say("cutover.tick.live"))] : [] };

@@ -75,7 +75,7 @@ function phases(entity) {
 
 function inside(entity) {
   const columns = [...COLUMNS, ...MORE.filter((column) => entity.streams.some((stream) => stream[column]))];
-  const said = entity.phases.filter((phase) => phase.message);
+  const withMessage = entity.phases.filter((phase) => phase.message);
   return h("div", { class: "inside" },
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("entities.streams", { name: nameOf("entity", entity.name) }) },
       h("table", { class: "plain" },
@@ -84,7 +84,7 @@ function inside(entity) {
         h("tbody", {}, entity.streams.map((stream) => h("tr", { "data-key": stream.name },
           h("th", { scope: "row" }, nameOf("stream", stream.name)),
           columns.map((column) => h("td", { class: `number ${tone(column, stream[column])}`.trim() }, number(stream[column])))))))),
-    said.length ? h("ul", { class: "notes" }, said.map((phase) => h("li", {},
+    withMessage.length ? h("ul", { class: "notes" }, withMessage.map((phase) => h("li", {},
       badge(STATES[phase.state] ?? STATES.pending, nameOf("phase", phase.name)), " ", sentence(phase.message)))) : null,
     entity.notes.length ? h("ul", { class: "notes" }, entity.notes.map((note) => h("li", { dir: "auto" }, sentence(note.slice(0, 1000))))) : null);
 }

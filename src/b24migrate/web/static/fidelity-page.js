@@ -12,9 +12,9 @@ let list = null;
 
 async function look() {
   try {
-    const said = await get("/fidelity");
-    list = said.list;
-    show(place("fidelity"), verdict(said), list?.lines.length ? table(list) : null, notes(said));
+    const answer = await get("/fidelity");
+    list = answer.list;
+    show(place("fidelity"), verdict(answer), list?.lines.length ? table(list) : null, notes(answer));
     const open = list?.needs_acceptance;
     show(place("accept"), open ? h("button", { type: "button", class: "button strong" }, say("fidelity.tick")) : null);
   } catch (trouble) {

@@ -7,18 +7,18 @@ import { nameOf, say } from "./messages.js";
 
 const TONES = { lost: ["bad", "cross"], approximated: ["warn", "question"], transformed: ["quiet", "again"], kept: ["good", "check"] };
 
-export function verdict(said) {
-  if (!said.list) return h("p", { class: "note" }, sentence(say("fidelity.never")));
-  if (!said.list.lines.length) return h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("fidelity.all_kept")));
-  return h("p", { class: "lead" }, say("fidelity.lead", { count: number(said.list.lines.length) }));
+export function verdict(answer) {
+  if (!answer.list) return h("p", { class: "note" }, sentence(say("fidelity.never")));
+  if (!answer.list.lines.length) return h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("fidelity.all_kept")));
+  return h("p", { class: "lead" }, say("fidelity.lead", { count: number(answer.list.lines.length) }));
 }
 
-export function notes(said) {
+export function notes(answer) {
   const found = [];
-  if (said.list && !said.list.now) found.push(say("fidelity.as_of", { at: time(said.list.asked_at).textContent }));
-  if (said.list?.lines.length) found.push(standing(said.list));
-  if (said.foreseen) found.push(say("fidelity.foreseen", { count: number(said.foreseen) }));
-  if (said.spared) found.push(say("fidelity.spared", { count: number(said.spared) }));
+  if (answer.list && !answer.list.now) found.push(say("fidelity.as_of", { at: time(answer.list.asked_at).textContent }));
+  if (answer.list?.lines.length) found.push(standing(answer.list));
+  if (answer.foreseen) found.push(say("fidelity.foreseen", { count: number(answer.foreseen) }));
+  if (answer.spared) found.push(say("fidelity.spared", { count: number(answer.spared) }));
   return found.map((text) => h("p", { class: "note" }, sentence(text)));
 }
 
@@ -50,13 +50,13 @@ function amount({ records, basis }) {
 const cell = (column, content) => h("td", { role: "cell", class: `long of-${column}`, "data-label": say(`fidelity.column.${column}`) }, content);
 
 /** For the question before a start: nothing where nothing needs to be accepted. */
-export function acceptFields(said) {
-  if (!said?.list?.needs_acceptance) return [];
+export function acceptFields(answer) {
+  if (!answer?.list?.needs_acceptance) return [];
   return [
-    verdict(said),
-    h("div", { class: "scrolls", tabindex: "0" }, table(said.list)),
+    verdict(answer),
+    h("div", { class: "scrolls", tabindex: "0" }, table(answer.list)),
     h("p", {}, h("a", { href: "/fidelity" }, say("fidelity.way_to_all"))),
     h("label", { class: "tick" },
-      h("input", { type: "checkbox", name: "accept", value: said.list.hash, required: true }), say("fidelity.tick")),
+      h("input", { type: "checkbox", name: "accept", value: answer.list.hash, required: true }), say("fidelity.tick")),
   ];
 }

@@ -33,13 +33,13 @@ function choose() {
 async function look(after = "") {
   const mine = ++asked;
   try {
-    const said = await get("/findings", { stream: filters.get("stream"), fate: filters.get("fate"), after, limit: LIMIT });
+    const answer = await get("/findings", { stream: filters.get("stream"), fate: filters.get("fate"), after, limit: LIMIT });
     if (mine !== asked) return; // another filter was chosen meanwhile
-    rows = after ? [...rows, ...said.findings] : said.findings;
-    next = said.next;
-    if (said.next && rows.length < LIMIT && said.findings.length === 0) return look(next); // a stretch without any
+    rows = after ? [...rows, ...answer.findings] : answer.findings;
+    next = answer.next;
+    if (answer.next && rows.length < LIMIT && answer.findings.length === 0) return look(next); // a stretch without any
     const shown = number(rows.length);
-    place("total").textContent = said.total === null ? say("findings.shown", { shown }) : say("findings.total", { shown, total: number(said.total) });
+    place("total").textContent = answer.total === null ? say("findings.shown", { shown }) : say("findings.total", { shown, total: number(answer.total) });
     place("more").hidden = !next;
     show(place("findings"), rows.length ? table() : h("p", { class: "quiet-line" }, icon("check", "good"), h("span", {}, say("findings.none"))));
   } catch (trouble) {

@@ -57,14 +57,14 @@ async function once() {
 
 const again = poll(look);
 
-session.then((said) => {
-  if (said?.cannot_start) tell(place("result"), "bad", "bar", said.cannot_start.message, said.cannot_start.hint);
+session.then((answer) => {
+  if (answer?.cannot_start) tell(place("result"), "bad", "bar", answer.cannot_start.message, answer.cannot_start.hint);
 });
 
 for (const part of ["actions", "errors"]) {
   onAct(place(part), async (name, element) => {
     const about = { code: element.dataset.code, entities: last.entities.map((one) => one.name) };
-    refused = "9"; // nothing else is told while the question stands
+    refused = "9"; // no other message is shown while the question stands
     const done = await act(name, place("result"), about);
     refused = done === false ? new Date().toISOString() : "";
     groups = null;

@@ -23,10 +23,10 @@ async function look(text) {
   place("stop").hidden = false;
   try {
     do {
-      const said = await get("/search", { q: text, after }, mine.signal);
-      found.push(...said.hits);
-      looked += said.looked_at;
-      after = said.next ?? "";
+      const answer = await get("/search", { q: text, after }, mine.signal);
+      found.push(...answer.hits);
+      looked += answer.looked_at;
+      after = answer.next ?? "";
       tell(looked, found, Boolean(after), text);
     } while (after && found.length < MOST);
     if (after) place("looked").textContent = say("search.too_many", { count: number(found.length) });

@@ -59,10 +59,10 @@ export function showUndecided(count) {
 }
 
 async function markCurrentPage() {
-  const said = await session;
-  if (!said) return;
-  showUndecided(said.undecided);
-  const text = say("where", { source: said.source || "–", target: said.target || "–", store: said.store || "–" });
+  const answer = await session;
+  if (!answer) return;
+  showUndecided(answer.undecided);
+  const text = say("where", { source: answer.source || "–", target: answer.target || "–", store: answer.store || "–" });
   show(document.getElementById("where"), h("bdi", {}, visible(text)));
 }
 
