@@ -286,6 +286,8 @@ def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path, backwards:
         assert (run.plan.delta, run.plan.deep) == (False, False)
         conducting, context = app.runner.conductor(run), app.runner.join(run)
         watching = app.runner.conductor(run)
+        assert not conducting.step()
+        assert not watching.step()
         done: Counter[str] = Counter()
         while not conducting.step():
             assert not watching.is_over()

@@ -118,12 +118,20 @@ def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]
 def _fitting(tests: Sequence[Candidate], seconds: float) -> list[Candidate]:
     """The first of them in any case, then those that there is time for."""
     found: list[Candidate] = []
+    made: set[str] = set()
     spent_s = 0.0
     for test in tests:
-        if not found or spent_s + test.seconds <= seconds:
+        cost_s = test.seconds + sum(took_s for name, took_s in test.shared if name not in made)
+        if not found or spent_s + cost_s <= seconds:
             found.append(test)
-            spent_s += test.seconds
+            made.update(name for name, _ in test.shared)
+            spent_s += cost_s
     return found
+
+
+def _seconds(tests: Sequence[Candidate]) -> float:
+    shared = {name: took_s for test in tests for name, took_s in test.shared}
+    return sum(test.seconds for test in tests) + sum(shared.values())
 
 
 def run(change: Change, tests: Sequence[Candidate], folder: Path) -> tuple[str, str]:
@@ -134,7 +142,7 @@ def run(change: Change, tests: Sequence[Candidate], folder: Path) -> tuple[str, 
         file.write(change.source)
     module = ".".join(change.file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     environment = os.environ | {"MUTANT_MODULE": module, "MUTANT_SOURCE": name, "PYTHONPATH": str(INJECT)}
-    ids, limit_s = [test.id for test in tests], 60 + 5 * sum(test.seconds for test in tests)
+    ids, limit_s = [test.id for test in tests], 60 + 5 * _seconds(tests)
     while ids:
         code, output = _pytest(ids, environment, limit_s, "-x")
         if code is None:

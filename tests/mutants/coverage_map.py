@@ -29,7 +29,7 @@ PACKAGE = PROJECT / "src" / "b24migrate"
 RECORDED = ("engine", "bitrix", "stores")
 LAYERS = ("bitrix", "stores", "stores/azure", "engine", "unit", "functions", "targets", "cli")
 RANDOM = frozenset({"test_chaos.py", "test_fuzz.py"})  # another time they do something else
-VALUES = 3  # of those that a test is run with
+VALUES, QUICK_S = 3, 0.1  # of those that a slow test is run with; of a quick one all are
 FILES = 16  # of tests that are recorded at a time: what was recorded stays when a run is interrupted
 MOST = 1000  # tests of a line that each process writes down, the fastest
 FOLDER = "MUTANTS_MAP"  # where the processes write to
@@ -42,23 +42,28 @@ class Recorder:
         self._ran: dict[int, set[str]] = defaultdict(set)  # probe -> contexts
         self._context: list[str] = []
         self._seconds: dict[str, float] = defaultdict(float)
+        self._spare: set[str] = set()  # not to be run if others of the same test are slow
+        self._slow: set[str] = set()  # tests, without their values
         self._shared: dict[str, list[str]] = {}  # test -> its fixtures that others use too
         self._failed: set[str] = set()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """A test with many values runs mostly the same lines with each. Those that are kept lie far apart: the values of
-        one store, or of one box, come one after another."""
-        values = Counter(item.nodeid.partition("[")[0] for item in items)
-        seen: Counter[str] = Counter()
-        kept = []
+        """A test with many values runs mostly the same lines with each. Of a slow one some are enough; they lie far apart:
+        the values of one store, or of one box, come one after another."""
+        values = Counter(_without_values(item) for item in items)
+        met: Counter[str] = Counter()
         for item in items:
-            name = item.nodeid.partition("[")[0]
-            place, count = seen[name], values[name]
-            seen[name] += 1
-            if count <= VALUES or place in {number * (count - 1) // (VALUES - 1) for number in range(VALUES)}:
-                kept.append(item)
-        items[:] = kept
+            name = _without_values(item)
+            place, count = met[name], values[name]
+            met[name] += 1
+            if count > VALUES and place not in {number * (count - 1) // (VALUES - 1) for number in range(VALUES)}:
+                self._spare.add(item.nodeid)
+        items.sort(key=lambda item: item.nodeid in self._spare)
+
+    @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_protocol")
+    def leave_out(self, item: pytest.Item) -> bool | None:
+        return True if item.nodeid in self._spare and _without_values(item) in self._slow else None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -75,6 +80,8 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
             self._failed.add(report.nodeid)
+        if report.duration > QUICK_S:
+            self._slow.add(report.nodeid.partition("[")[0])
 
     def pytest_sessionfinish(self) -> None:
         contexts = sorted((one for one in self._seconds if one not in self._failed), key=self._seconds.__getitem__)
@@ -110,6 +117,10 @@ class Recorder:
                 self._ran[probe].add(self._context[-1])
 
 
+def _without_values(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
 def _name(fixture: pytest.FixtureDef[Any]) -> str:
     return f"fixture {fixture.baseid} {fixture.argname}"
 
@@ -127,11 +138,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass(frozen=True)
 class Candidate:
-    """`rare` is higher for a test that runs lines of the file that few others run: it is about what the file does."""
+    """`rare` is higher for a test that runs lines of the file that few others run: it is about what the file does. What
+    `shared` fixtures take, by name, is spent once for all tests that use them."""
 
     id: str
     seconds: float
     rare: float = 0.0
+    shared: tuple[tuple[str, float], ...] = ()
 
     @property
     def file(self) -> str:
@@ -162,7 +175,8 @@ class Part:
                 for test in users[context] if context.startswith("fixture ") else [context]:
                     shared = process["fixtures"].get(test, ())
                     if test in seconds:
-                        yield Candidate(test, seconds[test] + sum(seconds.get(one, 0.0) for one in shared))
+                        made = tuple((one, seconds[one]) for one in shared if one in seconds)
+                        yield Candidate(test, seconds[test], shared=made)
 
     def tests_by_line(self, file: str) -> Iterator[tuple[int, set[str]]]:
         """The tests of each of its lines, as they were numbered then."""

@@ -61,6 +61,14 @@ def test_what_the_target_does_not_have_stays_as_it_was_and_is_counted(rewriter: 
     assert rewriter.rewrite(text, target_ids) == (text, 1)
 
 
+def test_a_text_names_each_record_and_of_a_pair_the_parent_as_well(rewriter: TextRewriter) -> None:
+    assert set(rewriter.mentioned("[USER=12]Ann[/USER] has [DISK=9]")) == {("users", "12"), ("files", "disk:9")}
+    assert set(rewriter.mentioned("[CONTEXT=chat5/1003]quote[/CONTEXT]")) == {
+        ("chat_messages", "5:1003"),
+        ("chats", "5"),
+    }
+
+
 OLD, NEW = "https://old.bitrix24.ru", "https://box.example"
 
 
