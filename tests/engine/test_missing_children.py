@@ -10,6 +10,7 @@ from b24migrate.engine.phases.missing_children import Loss, Verdict, find_losses
 from b24migrate.engine.phases.tails import Told
 from b24migrate.model.records import order_key
 from b24migrate.model.streams import PerParent, SourceRecord
+from b24migrate.ports import STATES
 
 PARENT = SourceRecord("5", {}, {})
 
@@ -26,9 +27,12 @@ def test_each_page_is_asked_for_just_above_its_newest_child() -> None:
 
 def test_what_a_list_does_not_show_is_missing() -> None:
     one = loss(10, 20, 30)
-    assert one.verdict is None
     one.compare(31, [30, 10], 50)
     assert (one.missing, one.covered, one.odd, one.verdict) == ({20}, 10, False, Verdict.FOUND)
+
+
+def test_a_loss_has_no_verdict_before_a_list_is_compared() -> None:
+    assert loss(10, 20, 30).verdict is None
 
 
 def test_rows_above_the_asked_ones_take_no_place_on_a_page() -> None:
@@ -49,7 +53,7 @@ def test_only_parents_that_are_known_and_told_their_number_are_compared(talk: Wo
         reading = app.context.reading(stream)
         assert isinstance(reading, PerParent)
         first, second, *_ = talk.records("Chats")
-        app.context.store.erase(tails.STATES, f"{stream.name}:{second}")
+        app.context.store.erase(STATES, f"{stream.name}:{second}")
         tails.write_states(app.context, stream, {first: Told(9, 9), "999": Told(9, 9)})
         asked = [[key, 10_000_000, []] for key in (first, second, "999")]
         assert [one.parent.id for one in find_losses(app.context, stream, reading, asked)] == [first]
