@@ -78,15 +78,18 @@ def test_files_attached_later_and_files_of_chats_are_found_too(drive: Running) -
 
 def test_a_file_that_a_post_shares_with_a_task_outlasts_the_task() -> None:
     company = Company(Plan(seed=5, tasks=20, posts=80))
-    number, task = next(
-        (made.id, first.entity_id)
+    number, author, task = next(
+        (made.id, made.created_by, first.entity_id)
         for place in range(company.feed.count)
         for made in map(company.attachments.find, company.feed_files.of_post(place))
-        if made and (first := company.attachments.of_object(made.object_id)) and first.module == "tasks"
+        if made
+        and not made.guarded
+        and (first := company.attachments.of_object(made.object_id))
+        and first.module == "tasks"
     )
     with serve(Portal(company, clock=ManualClock())) as running:
-        before = result(running, "disk.attachedObject.get", {"id": number})
+        before = result(running, "disk.attachedObject.get", {"id": number}, author)
         change(company, running.portal.clock.now(), {"stream": "tasks", "op": "delete", "id": task})
-        after = result(running, "disk.attachedObject.get", {"id": number})
+        after = result(running, "disk.attachedObject.get", {"id": number}, author)
         assert (after["NAME"], after["SIZE"]) == (before["NAME"], before["SIZE"])
         assert len(send(after["DOWNLOAD_URL"], headers=AGENT).body) == int(before["SIZE"])
