@@ -20,6 +20,7 @@ from tests.engine.world import small as small_plan
 from b24migrate.app import copy_store
 from b24migrate.engine.phases import verify
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.run import find_problems
 from b24migrate.insight import certificate
 from b24migrate.insight.certificate import Made, form
 from b24migrate.model.errors import Halted, Stop, Unproven
@@ -210,6 +211,14 @@ def test_a_limited_get_has_none(small: World) -> None:
 def test_drift_has_none(talk: World) -> None:
     edit(talk, "UPDATE SourceInventory SET ReportedTotal = ReportedTotal + 1 WHERE Stream = 'groups'")
     refused(talk, Unproven, "groups: the source reports 5, 4 were read")
+
+
+def test_records_too_many_are_a_mismatch_without_a_sign(talk: World) -> None:
+    edit(talk, "UPDATE SourceInventory SET RetrievedTotal = RetrievedTotal + 2 WHERE Stream = 'groups'")
+    with talk.app() as app:
+        entities = [one for one in app.context.entities if one.name == "groups"]
+        assert list(map(str, find_problems(app.context, entities, ("get",)))) == ["groups: count mismatch of 2"]
+    assert talk.stream("groups").drift == -2
 
 
 EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {

@@ -249,6 +249,28 @@ def test_killed_before_a_former_template_is_staged_nothing_is_lost(crm: World, m
     assert (crm.stream("crm_deals").drift, title(crm, int(template))) == (0, "Теперь сделка")
 
 
+def test_killed_after_a_deleted_template_is_forgotten_nothing_is_counted_wrong(
+    crm: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = crm.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")[0][0].rpartition(":")[2]
+    gone, before = deals(crm)[0], crm.stream("crm_deals")
+    for deal in (int(template), gone):
+        crm.change("crm_deals", "delete", id=deal)
+    forget = count_ranges.forget_excluded
+
+    def deadly(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+        forget(context, stream, row_keys)
+        raise Halted("killed")
+
+    monkeypatch.setattr(count_ranges, "forget_excluded", deadly)
+    with pytest.raises(Halted):
+        sync(crm, "crm_deals")
+    monkeypatch.undo()
+    assert sync(crm, "crm_deals").exit_code == 0
+    told = crm.stream("crm_deals")
+    assert (told.drift, told.deleted, told.excluded) == (0, before.deleted + 1, before.excluded - 1)
+
+
 def test_when_many_are_gone_nothing_is_believed(crm: World) -> None:
     for deal in deals(crm)[:6]:
         crm.change("crm_deals", "delete", id=deal)

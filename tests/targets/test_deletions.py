@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.targets.everything import Move, moving
-from tests.targets.test_undo import alive, take
+from tests.targets.test_undo import alive, rehearse, take
 
 from b24migrate.engine.phases import removal
 
@@ -134,3 +134,22 @@ def test_the_owner_of_a_deleted_group_leaves_with_it_and_not_before(team: Move) 
     assert team.run("users", "groups").exit_code == 0
     assert box_group not in world.box.portal.company.groups_by_id
     assert (kept(team), status(team, "GroupMembers", owner)) == ({}, "DELETED")
+
+
+@pytest.mark.parametrize("role", ["K", "E"])
+def test_an_undo_counts_a_scrum_master_who_is_not_the_owner_as_gone_with_the_group(tmp_path: Path, role: str) -> None:
+    """`sonet_group.user.delete` leaves him out of its answer, too."""
+    with moving(tmp_path, "users", "groups", groups=12) as made:
+        company = made.world.cloud.portal.company
+        group = next(one for one in company.groups_by_id.values() if one.kind == "scrum")
+        master = next(user for user, own in group.roles.items() if own != "A" and user != 1 and company.is_active(user))
+        made.world.change("group_members", "add", group=group.id, user=master, fields={"ROLE": role})
+        company.groups.put(group.id, company.groups.row(group.id) | {"_SCRUM_MASTER_ID": str(master)})
+        assert made.run().exit_code == 0
+        members, groups = (len(made.world.records(name)) for name in ("GroupMembers", "Groups"))
+        assert rehearse(made)["group_members"][1] == 0
+        tallies = take(made)
+        assert (tallies["groups"].deleted, tallies["groups"].kept) == (groups, 0)
+        counted = tallies["group_members"]
+        assert (counted.deleted + counted.absent, counted.kept) == (members, 0)
+        assert alive(made)["groups"] == 0

@@ -275,7 +275,7 @@ def find_problems(context: RunContext, entities: Sequence[Entity], phases: Seque
         sentences = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(
             differ
         )
-        sentences += [say("work.drift", count=drifted)] * bool(drifted)
+        sentences += [say("work.drift", count=abs(drifted))] * bool(drifted)
         partial = count_incomplete(context, stream)
         sentences += [say("work.incomplete", count=partial)] * bool(partial)
         undecided = count_open(context, stream)
