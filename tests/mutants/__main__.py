@@ -46,6 +46,8 @@ def main() -> int:
     if not options.known:
         known.record(options.processes)
     chosen = sample(options.samples, options.seed, options.only)
+    if options.survivors:
+        chosen = survivors(options.survivors.read_text("utf-8"))
     print(f"{len(chosen)} changes, {options.processes} at a time", flush=True)
     with azurite.running(), tempfile.TemporaryDirectory() as folder:
         azurite.start()  # one for all
@@ -66,13 +68,39 @@ def equivalent() -> set[tuple[str, str]]:
     return {(one["line"], one["change"]) for one in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]}
 
 
+def _all_changes() -> Iterator[Change]:
+    files = sorted({file for pattern in SCOPE for file in PACKAGE.glob(pattern)})
+    return (change for file in files for change in changes_of(file))
+
+
+def survivors(report: str) -> list[Change]:
+    """That the report of an earlier run lists at its end, wherever their lines are now. Those that make no difference, and
+    those whose lines are gone, are left out."""
+    _, _, listed = report.rpartition(" changes were noticed ")
+    lines = listed.splitlines()[1:]
+    wanted = {
+        (place.strip().partition(":")[0], change, text.strip())
+        for (place, _, change), text in zip(
+            (one.strip().partition("  ") for one in lines[::3]), lines[1::3], strict=False
+        )
+    }
+    known = equivalent()
+    found = {
+        (change.place.partition(":")[0], str(change), change.text): change
+        for change in _all_changes()
+        if (change.text, str(change)) not in known
+    }
+    for file, change, _ in sorted(wanted - found.keys()):
+        print(f"not tried again: {file}  {change}")
+    return [found[one] for one in sorted(wanted & found.keys())]
+
+
 def sample(size: int, seed: int, only: str = "") -> list[Change]:
     """By what the lines say, so that a sample stays as it is when code moves. Those that make no difference are left out."""
-    files = sorted({file for pattern in SCOPE for file in PACKAGE.glob(pattern)})
     known = equivalent()
     counts: Counter[tuple[str, str]] = Counter()
     found: list[tuple[str, Change]] = []
-    for change in (change for file in files for change in changes_of(file)):
+    for change in _all_changes():
         text = change.text, str(change)
         counts[text] += 1
         if text not in known:
@@ -221,6 +249,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", default="", help="of these those whose place begins so: src/b24migrate/engine/jobs.py:71"
     )
+    parser.add_argument("--survivors", type=Path, help="only those that this output of an earlier run lists at its end")
     parser.add_argument("--map", type=Path, default=PROJECT / ".cache" / "mutants", help="which tests run which line")
     parser.add_argument("--known", action="store_true", help="do not record again what tests run that have changed")
     parser.add_argument("--forget", action="store_true", help="try again what earlier runs have tried")
