@@ -82,12 +82,9 @@ def test_a_file_that_a_post_shares_with_a_task_outlasts_the_task() -> None:
         (made.id, made.created_by, first.entity_id)
         for place in range(company.feed.count)
         for made in map(company.attachments.find, company.feed_files.of_post(place))
-        if made
-        and not made.guarded
-        and (first := company.attachments.of_object(made.object_id))
-        and first.module == "tasks"
+        if made and (first := company.attachments.of_object(made.object_id)) and first.module == "tasks"
     )
-    with serve(Portal(company, clock=ManualClock())) as running:
+    with serve(Portal(company, webhooks=(1, author), clock=ManualClock())) as running:
         before = result(running, "disk.attachedObject.get", {"id": number}, author)
         change(company, running.portal.clock.now(), {"stream": "tasks", "op": "delete", "id": task})
         after = result(running, "disk.attachedObject.get", {"id": number}, author)
