@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.world import SMALL, World, world
@@ -14,10 +15,11 @@ from b24migrate.engine.phases import count_ranges, sweep
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Range
 from b24migrate.engine.phases.delta import Part, excluded_ids, find_parts
-from b24migrate.model.errors import Limited
+from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.ports import SET_ASIDE, RegisterRow
 from b24sim.company.crm_ids import DEAL
 
+Json = Any
 PLAN = replace(SMALL, chats=0, messages=0, files=0, companies=2, contacts=2, deals=110, smart_types=0, smart_items=0)
 
 
@@ -51,15 +53,18 @@ def test_a_full_page_goes_on_unless_it_ends_its_range(portal: World) -> None:
             assert (list(rows), commands(portal)) == (wanted, asked)
 
 
-def test_a_list_that_is_refused_for_now_is_not_empty(portal: World) -> None:
-    portal.strike_cloud({"method": "crm.item.list", "kind": "operating_limit"})
-    with deals(portal) as (context, part, ids):
-        for listed in (
-            count_ranges.list_ids(context, part, [Range(0, ids[-1], ids)]),
-            sweep.list_rows(context, part, [(0, ids[-1])]),
-        ):
-            with pytest.raises(Limited):
-                list(listed)
+@pytest.mark.parametrize(
+    "listed",
+    [
+        lambda context, part, ids: count_ranges.list_ids(context, part, [Range(0, ids[-1], ids)]),
+        lambda context, part, ids: sweep.list_rows(context, part, [(0, ids[-1])]),
+    ],
+)
+@pytest.mark.parametrize("fault", [{"kind": "operating_limit"}, {"kind": "error", "code": "ERROR_CORE"}])
+def test_a_list_that_is_refused_for_now_is_not_empty(portal: World, listed: Json, fault: dict[str, Json]) -> None:
+    portal.strike_cloud({"method": "crm.item.list", **fault})
+    with deals(portal) as (context, part, ids), pytest.raises((Limited, Permanent, Transient)):
+        list(listed(context, part, ids))
 
 
 def test_only_what_is_compared_is_asked_for(portal: World) -> None:

@@ -10,7 +10,7 @@ from tests.engine.world import World
 
 from b24migrate import ports
 from b24migrate.engine import field_map
-from b24migrate.engine.phases.custom_fields import field_map_rows
+from b24migrate.engine.phases.custom_fields import field_map_rows, target_code
 from b24migrate.ports import RegisterRow
 
 PASSPORT, CLIENT = "UF_USR_PASSPORT", "UF_USR_CLIENT"
@@ -272,3 +272,11 @@ def test_a_code_that_two_entities_have_is_mapped_for_each(small: World) -> None:
         "b": "UF_b",
         "c": "UF_c",
     }
+
+
+def test_a_field_has_its_own_code_on_the_target_unless_another_is_known() -> None:
+    wished = {
+        "UF_A": RegisterRow("deals:UF_A", {"TargetField": "UF_B"}),
+        "UF_C": RegisterRow("deals:UF_C", {"TargetField": ""}),
+    }
+    assert [target_code(one, wished) for one in ("UF_A", "UF_C", "UF_D")] == ["UF_B", "UF_C", "UF_D"]

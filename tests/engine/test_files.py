@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from tests.engine.world import TALK, World
 from b24migrate.engine import jobs
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.file_access import remember_downloaded
+from b24migrate.engine.phases.files import AT_STAKE, keep_at_end
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job
 from b24migrate.model.streams import FileRef
@@ -153,3 +154,11 @@ def test_the_smallest_of_what_came_prove_that_files_can_be_had(small: World) -> 
             remember_downloaded(app.context, FileRef("disk", one, place="x" if one in "de" else one), size)
         known = app.context.memory.downloaded["disk"]
     assert [(one.id, one.size) for one in known] == [("b", 2), ("e", 3), ("c", 7)]
+
+
+def test_few_bytes_are_at_stake_before_what_became_of_files_is_written() -> None:
+    written: list[Sequence[str]] = []
+    with keep_at_end(written.append) as kept:
+        for name, size in (("a", AT_STAKE), ("b", 1), ("c", AT_STAKE), ("d", 1), ("e", 5)):
+            kept.add(name, size)
+    assert written == [["a", "b"], ["c", "d"], ["e"]]

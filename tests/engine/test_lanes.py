@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.engine.world import World
 
+from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.context import Later
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PACK_PARENTS, SPARE, pack_lanes
 from b24migrate.engine.phases.read import DONE, SLICE, SLOWLY, take_in_slices
@@ -87,3 +88,13 @@ def test_gently_the_one_that_is_to_blame_is_found(small: World) -> None:
         with pytest.raises(Transient):
             take_in_slices(app.context, Job("scope", "read", {}), PAGE, 0, take, gently=False)
     assert alone == [1]
+
+
+def test_no_lane_is_longer_than_the_longest(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with talk.app() as app:
+        users = app.context.streams["users"]
+        whole = lanes.lane_length(app.context, users, pending=False)
+        monkeypatch.setattr(lanes, "LONGEST", whole - 1)
+        assert lanes.lane_length(app.context, users, pending=False) == whole - 1
+        monkeypatch.setattr(lanes, "LONGEST", whole + 1)
+        assert lanes.lane_length(app.context, users, pending=False) == whole

@@ -17,7 +17,7 @@ from b24migrate.engine.phases.send import Sender
 from b24migrate.engine.phases.stage import find_files, split_staged_before
 from b24migrate.entities import catalog
 from b24migrate.insight.status.facts import FactReader
-from b24migrate.model.records import Record, SetAside
+from b24migrate.model.records import Record, SetAside, Status
 from b24migrate.model.streams import SourceRecord
 
 Json = Any
@@ -122,3 +122,18 @@ def test_when_time_is_up_the_sender_says_where_it_left_off(small: World) -> None
         assert patient.send(records[1:])
         assert not patient.has_left_some
     assert len(small.imported("users")) == 3
+
+
+def test_a_record_on_which_our_own_code_breaks_is_tried_again(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Json, **__: Json) -> Json:
+        raise RuntimeError
+
+    assert small.run("users", phases=("get",)).exit_code == 0
+    with small.app() as app:
+        users = app.context.streams["users"]
+        key = next(iter(small.records("Users")))
+        record = app.context.store.get(users.table, [key])[key]
+        monkeypatch.setattr(app.context.target, "send", broken)
+        Sender(app.context, users, "users-set").send([record])
+    found = small.records("Users")[key]
+    assert (found["Status"], found["Attempts"]) == (Status.ERROR_RETRY, 1)

@@ -7,6 +7,7 @@ from typing import Any
 from tests.engine.world import World
 
 from b24migrate.engine.state import States
+from b24migrate.ports import INVENTORY
 
 
 def first_message(world: World) -> tuple[str, str]:
@@ -99,3 +100,13 @@ def test_how_a_stream_was_read_is_kept_as_earlier_versions_wrote_it(talk: World)
         kept = States(app.context.store).read("chats").counts["readings"]
     assert kept["chats"] == "im.recent.list"
     assert kept["chat_messages"] == "im.dialog.messages.get down"
+
+
+def test_of_several_inventories_the_last_is_the_latest(talk: World) -> None:
+    talk.clock.sleep(60)
+    assert talk.run("users", phases=("get",)).exit_code == 0
+    with talk.app() as app:
+        rows = sorted(
+            app.context.store.rows(INVENTORY, prefix="users:"), key=lambda row: str(row.values["SnapshotUtc"])
+        )
+    assert [row.values["IsLatest"] for row in rows] == [0, 1]

@@ -14,6 +14,7 @@ from tests.engine.world import World
 from b24migrate.app import App
 from b24migrate.engine import job_owner, plan, undo_lock
 from b24migrate.engine.undo.forget import settle
+from b24migrate.engine.undo.model import Tally
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, RegisterRow
@@ -54,6 +55,8 @@ def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, na
     talk.clock.sleep(undo_lock.FRESH_S)
     assert talk.run().exit_code == 0
     assert on_the_box(talk) == there
+    with talk.app() as app:
+        assert undo_lock.find_unsettled(app.context.store) is None
 
 
 def test_what_is_sent_while_taking_back_names_the_run(talk: World) -> None:
@@ -226,3 +229,10 @@ def test_what_failed_stays_failed_also_when_the_box_counts_otherwise(small: Worl
     take(small)
     assert on_the_box(small) == {}
     assert small.records("Users")[failed[0]]["Status"] == "IMPORT_ERR"
+
+
+def test_the_reason_that_keeps_most_records_is_told_first() -> None:
+    tally = Tally("users", "users")
+    for source_id, reason in (("1", "a of 5"), ("2", "b of 6"), ("3", "b of 7")):
+        tally.keep(source_id, reason)
+    assert [one.records for one in tally.reasons] == [2, 1]

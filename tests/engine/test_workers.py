@@ -370,3 +370,28 @@ def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
         assert gc.get_freeze_count()  # the other run is not over
     assert not gc.get_freeze_count()
     gc.freeze()  # as the tests have it
+
+
+def test_a_step_in_which_nothing_can_be_done_asks_for_all_states_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the store is far away, each question has a price."""
+    asked: Counter[str] = Counter()
+    with world(tmp_path) as made, made.app() as app:
+        run = app.runner.begin(app.chosen())
+        conducting, store = app.runner.conductor(run), app.context.store
+        assert not conducting.step()
+        read, rows = store.read, store.rows
+
+        def reading(register: Register, *args: Any, **more: Any) -> Any:
+            asked[f"read {register.name}"] += 1
+            return read(register, *args, **more)
+
+        def listing(register: Register, *args: Any, **more: Any) -> Any:
+            asked[f"rows {register.name}"] += 1
+            return rows(register, *args, **more)
+
+        monkeypatch.setattr(store, "read", reading)
+        monkeypatch.setattr(store, "rows", listing)
+        assert not conducting.step()
+    assert (asked["read EntitiesState"], asked["rows EntitiesState"]) == (0, 1)

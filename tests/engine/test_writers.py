@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.engine.world import World
 
-from b24migrate.engine.phases.found import UNKNOWN, describe_aid, last_writer
+from b24migrate.engine.phases.found import UNKNOWN, describe_aid, last_writer, note_found
 from b24migrate.entities import catalog
 from b24migrate.model.records import Staged
 from b24migrate.model.streams import SourceRecord
@@ -48,3 +48,12 @@ def test_of_what_is_never_sent_counts_what_came_since_the_run_before(talk: World
         )
         found = describe_aid(context, aid, LATE)
         assert (found.key, found.values["Changed"], found.values["Staged"]) == (f"3:{aid.name}", 2, 5)
+
+
+@pytest.mark.parametrize("delta", [False, True])
+def test_only_a_delta_run_notes_what_it_found(talk: World, delta: bool) -> None:
+    with talk.app() as app:
+        context = app.context.for_run("7", app.context.facts).with_options(delta=delta)
+        note_found(context, app.catalog.owner["users"])
+        noted = {row.key for row in context.store.rows(DELTAS, "7:")}
+    assert ("7:users" in noted, bool(noted)) == (delta, delta)

@@ -85,14 +85,13 @@ def survivors(report: str) -> list[Change]:
         )
     }
     known = equivalent()
-    found = {
-        (change.place.partition(":")[0], str(change), change.text): change
-        for change in _all_changes()
-        if (change.text, str(change)) not in known
-    }
-    for file, change, _ in sorted(wanted - found.keys()):
-        print(f"not tried again: {file}  {change}")
-    return [found[one] for one in sorted(wanted & found.keys())]
+    found: dict[tuple[str, str, str], list[Change]] = {}
+    for change in _all_changes():
+        if (change.text, str(change)) not in known:
+            found.setdefault((change.place.partition(":")[0], str(change), change.text), []).append(change)
+    for file, gone, _ in sorted(wanted - found.keys()):
+        print(f"not tried again: {file}  {gone}")
+    return [change for one in sorted(wanted & found.keys()) for change in found[one]]
 
 
 def sample(size: int, seed: int, only: str = "") -> list[Change]:
