@@ -8,6 +8,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,3 +155,20 @@ def test_a_command_that_is_still_loading_ends_with_a_sentence_too(
     monkeypatch.setattr("b24migrate.cli.completion.prepare", interrupt)
     assert cli.execute(["status"]) == 4
     assert capsys.readouterr().err.startswith("Stopped.")
+
+
+def test_an_interrupt_in_code_that_is_made_of_text_has_the_same_exit_code() -> None:
+    """Every dataclass is made of text while a module loads."""
+    program = """
+import b24migrate.cli
+def load():
+    exec("import time; print('begun', flush=True); time.sleep(100)")
+b24migrate.cli._command = load
+b24migrate.cli.main(["status"])
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, b"Stopped." in err) == (4, True)

@@ -42,21 +42,18 @@ def commands(made: World) -> int:
     return int(made.cloud.portal.stats.inner["crm.item.list"])
 
 
-def test_a_full_page_goes_on_unless_it_ends_its_range(portal: World) -> None:
-    for first, last, asked in ((0, 110, 3), (0, 50, 1), (0, 51, 2), (10, 60, 1), (10, 30, 1)):
-        with deals(portal) as (context, part, ids):
-            wanted, lo = ids[first:last], ids[first - 1] if first else 0
-            found = list(count_ranges.list_ids(context, part, [Range(lo, wanted[-1], wanted[:10])]))
-            assert (found, commands(portal)) == (wanted, asked)
-            portal.cloud.portal.stats.reset()
-            rows = dict(sweep.list_rows(context, part, [(lo, wanted[-1])]))
-            assert (list(rows), commands(portal)) == (wanted, asked)
+@pytest.mark.parametrize(("first", "last", "asked"), [(0, 110, 3), (0, 50, 1), (0, 51, 2), (10, 60, 1), (10, 30, 1)])
+def test_a_full_page_goes_on_unless_it_ends_its_range(portal: World, first: int, last: int, asked: int) -> None:
+    with deals(portal) as (context, part, ids):
+        wanted, lo = ids[first:last], ids[first - 1] if first else 0
+        rows = dict(sweep.list_rows(context, part, [(lo, wanted[-1])]))
+        assert (list(rows), commands(portal)) == (wanted, asked)
 
 
 @pytest.mark.parametrize(
     "listed",
     [
-        lambda context, part, ids: count_ranges.list_ids(context, part, [Range(0, ids[-1], ids)]),
+        lambda context, part, ids: count_ranges.count_all(context, part, [Range(0, ids[-1], ids)]),
         lambda context, part, ids: sweep.list_rows(context, part, [(0, ids[-1])]),
     ],
 )
@@ -82,7 +79,7 @@ def test_an_excluded_record_that_is_gone_is_forgotten(portal: World) -> None:
         rows = [RegisterRow(f"excluded:crm_deals:{one}", {"Why": "excluded"}) for one in (ids[-1], gone)]
         context.store.write(SET_ASIDE, rows)
         assert set(excluded_ids(context, stream, part)) == {ids[-1], gone}
-        count_ranges.compare(context, stream, part, [Range(ids[-2], gone, [ids[-1], gone])], 1)
+        count_ranges.ask_absent(context, stream, part, [gone], 1)
         assert set(excluded_ids(context, stream, part)) == {ids[-1]}
 
 
@@ -94,3 +91,49 @@ def test_a_sweep_asks_for_a_page_at_a_time(count: int, lengths: list[int]) -> No
     ranges = sweep.cut_pages(ids, 0, 2000)
     assert [len([one for one in ids if lo < one <= hi]) for lo, hi in ranges] == lengths
     assert (ranges[0][0], ranges[-1][1]) == (0, 2000)
+
+
+def test_the_count_of_a_range_compares_its_first_page_too(portal: World) -> None:
+    """The portal sends it with the total."""
+    with deals(portal) as (context, part, ids):
+        for place in (3, 70):
+            portal.change("crm_deals", "delete", id=ids[place])
+        known = [one for one in ids if one != ids[10]]
+        (told,) = count_ranges.count_all(context, part, [Range(0, ids[-1], known)])
+        assert (told.absent, told.unknown, told.missing) == ([ids[3]], [ids[10]], 1)
+        assert (told.rest.lo, told.rest.ids, told.rest.missing) == (ids[50], ids[51:], 1)
+        assert commands(portal) == 1
+
+
+@pytest.mark.parametrize("page", [1, 2, 7, 50])
+@pytest.mark.parametrize("gone", [(), (0,), (109,), (3, 4, 5), tuple(range(0, 110, 9)), tuple(range(110))], ids=str)
+def test_every_deletion_and_every_unknown_id_is_found(
+    portal: World, page: int, gone: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the length of a page, and where in the ranges they are."""
+    monkeypatch.setattr(count_ranges, "PAGE", page)
+    with deals(portal) as (_, _, ids):
+        pass
+    real = [one for place, one in enumerate(ids) if place not in gone]
+    left = list(count_ranges.cut(Range(0, ids[-1], ids), 4))
+    absent: list[int] = []
+    while left:
+        told = [
+            count_ranges.compare(one, len(there), there[:page])
+            for one in left
+            for there in [[number for number in real if one.lo < number <= one.hi]]
+        ]
+        absent += [number for one in told for number in one.absent]
+        assert not [number for one in told for number in one.unknown]
+        left = [part for one in told if one.rest.missing for part in count_ranges.cut(one.rest, one.rest.parts)]
+    assert sorted(absent) == [ids[place] for place in gone]
+
+
+@pytest.mark.parametrize(("total", "listed"), [(0, []), (5, []), (5, [900, 901]), (0, list(range(1, 51)))])
+def test_an_answer_that_makes_no_sense_comes_to_an_end(total: int, listed: list[int]) -> None:
+    left, asked = [Range(0, 120, range(1, 121))], 0
+    while left:
+        asked += len(left)
+        told = [count_ranges.compare(one, total, listed) for one in left]
+        left = [part for one in told if one.rest.missing for part in count_ranges.cut(one.rest, one.rest.parts)]
+    assert asked < 20

@@ -155,3 +155,16 @@ def test_a_run_says_in_its_own_row_too_how_it_ended(app: App) -> None:
     (own,) = plan.all_runs(store)
     assert own == plan.current(store)
     assert (own.state, own.exit_code, own.message) == (plan.ENDED, 5, "some differ")
+
+
+def test_runs_of_one_second_keep_their_order(small: World) -> None:
+    """A list of late writers shows what the last one found."""
+    names = []
+    with small.app() as app, small.clock.standing():
+        store, clock = app.context.store, small.clock
+        for _ in range(20):
+            clock.sleep(0.04)
+            run, _ = plan.begin(store, clock, plan.Plan(("users",)))
+            plan.end(store, clock, run, complete=True, exit_code=0, message="")
+            names.append(run.id)
+        assert [one.id for one in plan.all_runs(store)] == names

@@ -15,7 +15,7 @@ from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import count_ranges, inventory
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.count_ranges import Range
+from b24migrate.engine.phases.count_ranges import Compared, Range
 from b24migrate.engine.phases.delta import Part
 from b24migrate.engine.run import RunResult
 from b24migrate.model.errors import Halted
@@ -144,7 +144,7 @@ def test_product_rows_come_with_their_owner(crm: World) -> None:
 
 
 def test_many_scattered_deletions_are_found(crm: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One alone is looked for by cutting the ids again and again, several by listing all of them."""
+    """One alone is looked for by cutting the ids again and again, several in shorter parts."""
     for name, value in {"RANGES": 1, "PAGE": 2, "COMMANDS": 5}.items():
         monkeypatch.setattr(count_ranges, name, value)
     gone = random.Random(3).sample(deals(crm), 5)
@@ -165,7 +165,7 @@ def test_a_deletion_in_the_midst_of_counting_hides_no_other(crm: World, monkeypa
     first, *_, last = deals(crm)
     count_parts = count_ranges.count_parts
 
-    def counted(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
+    def counted(context: RunContext, part: Part, ranges: Sequence[Range]) -> tuple[list[Compared], list[Range]]:
         if first in crm.cloud.portal.company.crm.items[DEAL]:
             crm.change("crm_deals", "delete", id=first)
         return count_parts(context, part, ranges)

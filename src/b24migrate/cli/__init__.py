@@ -6,8 +6,9 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from b24migrate.cli import exit_codes, signals
 from b24migrate.cli.session import Session
@@ -33,7 +34,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             code = execute(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # before the command began, or when it had ended
         code = exit_codes.stopped() if code is None else code
+    if code == exit_codes.INCOMPLETE:
+        leave(code)
     sys.exit(code)
+
+
+def leave(code: int) -> NoReturn:
+    """At once. If an interrupt hits code that is made of text (every dataclass is), CPython ends the process by SIGINT
+    later, whatever exit code it is given (`unhandled_keyboard_interrupt` in Modules/main.c)."""
+    with suppress(OSError, ValueError):  # nobody reads any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 Hear = Callable[[MigrationError, Callable[[str], str]], None]

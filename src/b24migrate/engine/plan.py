@@ -98,8 +98,11 @@ def begin(
         raise paused_error(before)
     continued = before is not None and before.plan == plan and _is_prepared(store, before)
     if before is None or not continued:
-        now = clock.now().replace(microsecond=0)
-        run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
+        now = clock.now()
+        started = utc_text(now.replace(microsecond=0))
+        # The milliseconds keep runs of one second in their order (`all_runs`).
+        name = f"{started}-{now.microsecond // 1000:03}{secrets.token_hex(2)}"
+        run = Run(name, plan, BEGINNING, started=started)
         if not store.swap(RUNS, RegisterRow(CURRENT, _encode_run(run), row.version if row else 0)):
             raise _starting_error()
     else:

@@ -1,16 +1,19 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. A range whose count is another is cut again, and all parts but the last are counted, since the sum is
-known. Short ranges are listed, and those of which more than every other page lacks a record. A deletion in the midst of
-that may hide another one: in the end the total of all ids is compared (`inventory`). Below the old highest id a count
-can only fall, except for records that the webhook's owner sees again: those are read.
+a batch per range. With the total of a range comes its first page, so its first ids are compared at once. Where the rest
+of a range has another total than is known here, it is cut again, and all parts but the last are counted, since the sum
+is known. What is missing is asked for by id in the end. A deletion in the midst of that may hide another one: in the
+end the total of all ids is compared (`inventory`). Below the old highest id a count can only fall, except for records
+that the webhook's owner sees again: those are read.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from math import ceil
 from typing import NamedTuple
 
 import msgspec
@@ -31,7 +34,11 @@ PAGE = 50
 COMMANDS = 500  # of a job: its requests are full, and it ends within seconds
 ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000 a second and answers within a minute
 LOOKED_AT = 500
+ABSENT, UNKNOWN = "absent", "unknown"  # of a job's args: ids that were found so far
 READ_AT_ONCE = 500  # by id: most methods take many in one command
+# So many missing records in the pages of a part after its first one: more would cut it too rarely, fewer too often. By
+# trial for 30 to 1,500 deletions among 300,000 records.
+MISSING_IN_A_PART = 0.9
 
 
 class Range(NamedTuple):
@@ -48,13 +55,24 @@ class Range(NamedTuple):
         return max(1, -(-len(self.ids) // PAGE))
 
     @property
-    def is_listed(self) -> bool:
-        """Whether to list it takes no more commands than to count its parts and list those that differ."""
-        return self.pages <= 2 or 2 * abs(self.missing) >= self.pages
+    def parts(self) -> int:
+        """Into how many it is cut: the more are missing, the shorter they are."""
+        size = 1 + ceil(MISSING_IN_A_PART * self.pages / max(1, abs(self.missing)))
+        return min(self.pages, max(2, -(-self.pages // size)))
 
     @property
     def commands(self) -> int:
-        return self.pages if self.is_listed else 1
+        return max(1, self.parts - 1)
+
+
+class Compared(NamedTuple):
+    """What the answer to a range tells: by how many known ids are more than there are, which of the first ones are
+    absent or unknown here, and what is left to look into."""
+
+    missing: int
+    absent: Sequence[int]
+    unknown: Sequence[int]
+    rest: Range
 
 
 def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: Json) -> list[Job]:
@@ -83,58 +101,56 @@ def mark_children_of_deleted(context: RunContext, stream: Stream) -> None:
 
 
 def count_ranges(context: RunContext, job: Job) -> Follow:
-    """The first count, or that of the parts of ranges that differ; or, when nothing is left to count, the lists."""
+    """The first count, or that of the parts of ranges that differ. When nothing is left to count, or many records are
+    absent, those are asked for."""
     stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
     part = find_part(context, stream, job.args["of"])
     left_out = sorted(excluded_ids(context, stream, part))
-    ranges, listed = (
-        [known_range(context, stream, part, one, left_out) for one in job.args.get(name, ())]
-        for name in ("ranges", "listed")
-    )
-    begins = "ranges" not in job.args
-    if not begins and not ranges:
-        compare(context, stream, part, listed, pass_no)
-        return []
-    if begins:
+    absent, unknown = ([int(one) for one in job.args.get(name, ())] for name in (ABSENT, UNKNOWN))
+    if "ranges" in job.args:
+        ranges = [known_range(context, stream, part, one, left_out) for one in job.args["ranges"]]
+        compared, differing = count_parts(context, part, ranges) if ranges else ([], [])
+    else:
         whole = known_range(context, stream, part, (job.args["lo"], job.args["hi"], 0), left_out)
-        differing = list(count_all(context, part, list(cut(whole, RANGES))))
-        if not differing:  # all as it is known: nobody has to count it once more
+        compared = list(count_all(context, part, list(cut(whole, RANGES))))
+        differing = [one.rest for one in compared if one.rest.missing]
+        if not any(one.missing or one.absent or one.unknown for one in compared):
+            # all as it is known: nobody has to count it once more
             row = checkpoint_row(counted_key(stream, part), pass_no, len(whole.ids), whole.hi)
             context.store.write(CHECKPOINTS, [row])
-    else:
-        differing = list(count_parts(context, part, ranges))
-    return list(further_jobs(job, [*listed, *differing]))
+    absent += [number for one in compared for number in one.absent]
+    unknown += [number for one in compared for number in one.unknown]
+    if not differing or len(absent) + len(unknown) >= deletions.ASKED:
+        read_again(context, stream, [part.row_key(one) for one in unknown], pass_no)
+        absent, unknown = ask_absent(context, stream, part, absent, pass_no), []
+    return list(further_jobs(job, differing, absent, unknown))
 
 
-def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
-    """The parts of ranges that differ. Few ranges are cut into many, so that the request is full."""
-    counted = max(1, RANGES // len(ranges))
-    parts = [list(cut(one, min(counted + 1, one.pages))) for one in ranges]
-    found = {(one.lo, one.hi): one for one in count_all(context, part, [one for some in parts for one in some[:-1]])}
-    for whole, some in zip(ranges, parts, strict=True):
-        known = [found[one.lo, one.hi] for one in some[:-1] if (one.lo, one.hi) in found]
-        last = some[-1]._replace(missing=whole.missing - sum(one.missing for one in known))
-        yield from [*known, last] if last.missing else known
+def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tuple[list[Compared], list[Range]]:
+    """What the parts of the ranges tell, and what is left to look into. Few ranges are cut into many parts, so that the
+    request is full."""
+    least = RANGES // len(ranges)
+    parts = [list(cut(one, max(one.parts, min(one.pages, least)))) for one in ranges]
+    asked = [some[:-1] or some for some in parts]
+    answers = count_all(context, part, [one for some in asked for one in some])
+    compared: list[Compared] = []
+    left: list[Range] = []
+    for whole, some, counted in zip(ranges, parts, asked, strict=True):
+        told = list(islice(answers, len(counted)))
+        compared += told
+        left += [one.rest for one in told]
+        if len(some) > len(counted):
+            left.append(some[-1]._replace(missing=whole.missing - sum(one.missing for one in told)))
+    return compared, [one for one in left if one.missing]
 
 
-def further_jobs(job: Job, differing: Sequence[Range]) -> Iterator[Job]:
-    """What is listed waits until nothing is left to count, so that requests are full."""
-    lists = [*share(one for one in differing if one.is_listed)]
-    counts = [*share(one for one in differing if not one.is_listed)]
-    waiting = lists.pop() if lists and counts else []
-    for some in lists:
-        yield _job_of(job, [], some)
-    for place, some in enumerate(counts):
-        yield _job_of(job, some, waiting if place == 0 else [])
-
-
-def _job_of(job: Job, ranges: Sequence[Range], listed: Sequence[Range]) -> Job:
-    args = {"ranges": ranges, "listed": listed}
-    return Job(
-        job.scope,
-        job.kind,
-        {**job.args, **{name: [[one.lo, one.hi, one.missing] for one in some] for name, some in args.items()}},
-    )
+def further_jobs(job: Job, differing: Sequence[Range], absent: Sequence[int], unknown: Sequence[int]) -> Iterator[Job]:
+    """What was found goes with the first one, and waits until nothing is left to count, so that requests are full."""
+    found = {ABSENT: list(absent), UNKNOWN: list(unknown)}
+    for some in list(share(differing)) or ([[]] if absent else []):
+        ranges = [[one.lo, one.hi, one.missing] for one in some]
+        yield Job(job.scope, job.kind, {**job.args, "ranges": ranges, **found})
+        found = {ABSENT: [], UNKNOWN: []}
 
 
 def share(ranges: Iterable[Range]) -> Iterator[list[Range]]:
@@ -177,16 +193,28 @@ def cut(whole: Range, parts: int) -> Iterator[Range]:
     yield Range(lo, whole.hi, whole.ids[place:])
 
 
-def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Range]:
-    """Those of which the portal counts another number than is known here."""
+def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[Compared]:
     rows = sum(len(one.ids) for one in ranges)
     at_once = max(1, min(RANGES, RANGES * ROWS_AT_ONCE // max(1, rows)))
     for start in range(0, len(ranges), at_once):
         some = ranges[start : start + at_once]
         answers = context.source.batch([command(part, one.lo, one.hi, start=0) for one in some])
         for one, answer in zip(some, answers, strict=True):
-            if missing := len(one.ids) - count_of(answer):
-                yield one._replace(missing=missing)
+            total = count_of(answer)
+            listed = open_list(answer.result, part.listing.items, part.listing.method).items
+            yield compare(one, total, [id_of(raw, part) for raw in listed])
+
+
+def compare(one: Range, total: int, listed: Iterable[int]) -> Compared:
+    """The first ids of a range, as they are listed, with those that are known, and the totals of the rest."""
+    shown = set(sorted(number for number in listed if one.lo < number <= one.hi)[:PAGE])
+    ended = len(shown) >= total and (len(shown) < PAGE or len(shown) == total)
+    last = one.hi if ended or (not shown and one.pages == 1) else max(shown, default=one.lo)
+    place = bisect_right(one.ids, last)
+    known = set(one.ids[:place])
+    left = 0 if last == one.hi else len(one.ids) - place - (total - len(shown))
+    rest = Range(last, one.hi, one.ids[place:], left)
+    return Compared(len(one.ids) - total, sorted(known - shown), sorted(shown - known), rest)
 
 
 def command(part: Part, lo: int, hi: int, *, start: int) -> Command:
@@ -199,35 +227,22 @@ def command(part: Part, lo: int, hi: int, *, start: int) -> Command:
     return Command(listing.method, params)
 
 
-# ---------------------------------------------------------------- ranges that differ
+# ---------------------------------------------------------------- what was found
 
 
-def compare(context: RunContext, stream: Stream, part: Part, ranges: Sequence[Range], pass_no: int) -> None:
-    """Lists them. What is missing is asked for by id; what is there and unknown here is read."""
-    listed = sorted(list_ids(context, part, ranges))
-    known = [number for one in ranges for number in one.ids]
-    missing = sorted(set(known) - set(listed))
-    left_out = set(excluded_ids(context, stream, part)) if missing else set()
-    forget_excluded(context, stream, [part.row_key(one) for one in missing if one in left_out])
-    keys = [part.row_key(one) for one in missing if one not in left_out]
-    for start in range(0, len(keys), deletions.ASKED):
-        some = context.store.get(stream.table, keys[start : start + deletions.ASKED])
+def ask_absent(context: RunContext, stream: Stream, part: Part, numbers: Sequence[int], pass_no: int) -> list[int]:
+    """By id. Returns those for which no time is left."""
+    left_out = set(excluded_ids(context, stream, part)) if numbers else set()
+    forget_excluded(context, stream, [part.row_key(one) for one in numbers if one in left_out])
+    asked = [one for one in numbers if one not in left_out]
+    for start in range(0, len(asked), deletions.ASKED):
+        if deletions.is_too_many(context, stream, pass_no):
+            return []
+        if start and context.time_is_up():
+            return asked[start:]
+        some = context.store.get(stream.table, [part.row_key(one) for one in asked[start : start + deletions.ASKED]])
         deletions.ask_all(context, stream, list(some.values()), pass_no)
-    read_again(context, stream, [part.row_key(one) for one in sorted(set(listed) - set(known))], pass_no)
-
-
-def list_ids(context: RunContext, part: Part, ranges: Sequence[Range]) -> Iterator[int]:
-    waiting = [(page.lo, page.hi) for one in ranges for page in cut(one, one.pages)]
-    while waiting:
-        answers = context.source.batch([command(part, lo, hi, start=-1) for lo, hi in waiting])
-        further: list[tuple[int, int]] = []
-        for (_, hi), answer in zip(waiting, answers, strict=True):
-            count_of(answer)
-            ids = [id_of(raw, part) for raw in open_list(answer.result, part.listing.items, part.listing.method).items]
-            yield from ids
-            if len(ids) >= PAGE and max(ids) < hi:
-                further.append((max(ids), hi))
-        waiting = further
+    return []
 
 
 def id_of(raw: bytes, part: Part) -> int:
