@@ -160,7 +160,7 @@ def test_a_run_says_in_its_own_row_too_how_it_ended(app: App) -> None:
 def test_runs_of_one_second_keep_their_order(small: World) -> None:
     """A list of late writers shows what the last one found."""
     names = []
-    with small.app() as app, small.clock.standing():
+    with small.app() as app:
         store, clock = app.context.store, small.clock
         for _ in range(20):
             clock.sleep(0.04)
