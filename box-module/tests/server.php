@@ -12,9 +12,9 @@
  * B24_CRASH ({"at": …, "times": …, "how": …}, arranged once, when the files do not exist yet).
  *
  * Control room, JSON in and out, without a secret:
- *     POST /control/reset       {"furniture": {stream: {id: fields}}, "timezone", "limits", "entities"}, each optional:
- *         everything is emptied and furnished anew; "apart": [streams whose records are not written in one transaction
- *         with their key; else users, chats, chat_messages, feed_posts, feed_comments]
+ *     POST /control/reset       {"furniture": {stream: {id: fields}}, "timezone", "limits", "entities", "streams"},
+ *         each optional: everything is emptied and furnished anew; "apart": [streams whose records are not written in
+ *         one transaction with their key; else users, chats, chat_messages, feed_posts, feed_comments]
  *     GET  /control/snapshot    everything held: {stream: {"rows", "dump"}, "intents", "uploads", "custom", "options"}
  *     GET  /control/dump?stream=groups     [{"key", "id", "digest", "fields", "created_count", "updated_count", …}]
  *     GET  /control/rows?stream=groups     {id: fields} of everything, imported or not; `files` too

@@ -11,6 +11,7 @@ def test_info_states_contract_time_zone_entities_and_limits(box: Client) -> None
     box.reset(timezone="Asia/Omsk", entities=("users", "groups"), limits=SMALL_LIMITS)
     info = box.info()
     assert info.pop("server").startswith(box.server.name)
+    info.pop("streams", None)  # of later versions, where a server has some
     assert info == {
         "contract": 1,
         "timezone": "Asia/Omsk",

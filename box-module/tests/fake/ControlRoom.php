@@ -52,7 +52,7 @@ final class ControlRoom
                 (array)($given['furniture'] ?? [])
             );
             Furniture::place($this->box, $furniture + Furniture::ofAnyBox());
-            $settings = array_flip(['timezone', 'limits', 'entities', 'apart']);
+            $settings = array_flip(['timezone', 'limits', 'entities', 'streams', 'apart']);
             foreach (array_intersect_key($given, $settings) as $name => $value) {
                 $this->box->set($name, $value);
             }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Fake;
 
+use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\CustomFields;
@@ -60,6 +61,15 @@ final class FakeBox implements Box
     public function records(string $stream): FakeRecords
     {
         return $this->records[$stream] ??= new FakeRecords($this, $stream);
+    }
+
+    public function streams(): array
+    {
+        return $this->setting('streams') ?? array_keys(array_filter(
+            Catalog::streams(),
+            Catalog::isOfLaterVersion(...),
+            ARRAY_FILTER_USE_KEY
+        ));
     }
 
     public function map(): FakeMap

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Fake;
 
+use B24migrate\Import\Contract\CatalogRules;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Port\Records;
 
@@ -20,6 +21,12 @@ final class FakeRecords implements Records
         'crm_types' => [['title']],
         'crm_categories' => [['entityTypeId', 'name']],
         'crm_stages' => [['ENTITY_ID', 'STATUS_ID'], ['ENTITY_ID', 'NAME']],
+        'crm_currencies' => [['CURRENCY']],
+        'crm_measures' => [['code']],
+        'crm_vats' => [['name', 'rate']],
+        'crm_price_types' => [['base'], ['xmlId'], ['name']],
+        'crm_product_props' => [['kind', 'code']],
+        'crm_requisite_presets' => [['COUNTRY_ID', 'NAME']],
     ];
 
     private readonly Db $db;
@@ -136,8 +143,9 @@ final class FakeRecords implements Records
         $this->forget($id);
         $values = [$this->stream, (int)$id, Json::encode((object)$fields), $stamp];
         $this->db->run('REPLACE INTO row VALUES (?, ?, ?, ?)', ...$values);
+        $facts = $fields + ['kind' => CatalogRules::kindOfProperty((string)$stamp)];
         foreach (self::QUESTIONS[$this->stream] ?? [] as $names) {
-            $answers = array_intersect_key($fields, array_flip($names));
+            $answers = array_intersect_key($facts, array_flip($names));
             if (count($answers) === count($names) && !in_array(null, $answers, true)) {
                 $this->db->run('INSERT INTO look VALUES (?, ?, ?)', $this->stream, self::question($answers), (int)$id);
             }

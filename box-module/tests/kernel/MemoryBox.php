@@ -39,6 +39,11 @@ final class MemoryBox implements Box, Guard
         return new (self::GATEWAYS[$stream])($this, $stream);
     }
 
+    public function streams(): array
+    {
+        return [];
+    }
+
     public function map(): Map
     {
         return $this->map;

@@ -81,6 +81,39 @@ final class CatalogTest extends RouterCase
         Kind::of('author')('0', $seen);
     }
 
+    public function testTheOwnerOfAnActivityIsARecordOfItsType(): void
+    {
+        $owner = static fn(mixed $type, mixed $id) => (object)['ownerTypeId' => $type, 'ownerId' => $id];
+        $lead = $this->make('crm_leads', 'l', ['title' => 'A', 'stageId' => 'NEW']);
+        Kind::of('crm owner')($owner(1, $lead), $this->inspection());
+        $wrong = [
+            'VALIDATION' => [$lead, [], $owner('1', $lead), $owner(1, (int)$lead), (object)['ownerTypeId' => 1]],
+            'PARENT_NOT_FOUND' => [$owner(1, '871'), $owner(2, $lead), $owner(7, $lead), $owner(31, $lead)],
+            'TYPE_NOT_FOUND' => [$owner(1030, $lead)],
+        ];
+        foreach ($wrong as $code => $values) {
+            foreach ($values as $value) {
+                try {
+                    Kind::of('crm owner')($value, $this->inspection());
+                    $this->fail($code);
+                } catch (ItemFault $fault) {
+                    $this->assertSame($code, $fault->fault);
+                }
+            }
+        }
+    }
+
+    public function testWhatTheBoxHasOfACatalogueIsLinked(): void
+    {
+        $this->box->records('crm_price_types')->place('1', ['name' => 'BASE', 'base' => true]);
+        $this->box->records('crm_product_props')->place('2', ['name' => 'Цвет', 'code' => 'COLOR']);
+        $base = ['name' => 'Розничная', 'base' => true, 'xmlId' => 'RETAIL'];
+        $color = ['name' => 'Цвет', 'code' => 'COLOR', 'propertyType' => 'L'];
+        $this->assertSame('1', $this->make('crm_price_types', 'a', $base));
+        $this->assertSame('2', $this->make('crm_product_props', 'source:crm_product_props:product:7', $color));
+        $this->assertNotSame('2', $this->make('crm_product_props', 'source:crm_product_props:offer:8', $color));
+    }
+
     private function inspection(): Inspection
     {
         $seen = new Inspection(new \B24migrate\Import\Api\CachedLookup($this->box));

@@ -40,6 +40,15 @@ final class RouterTest extends RouterCase
         $this->assertMatchesRegularExpression('/^b24migrate\.import\/\d/', $told['server']);
     }
 
+    public function testInfoNamesStreamsOfLaterVersionsThatThisBoxServes(): void
+    {
+        $this->box->set('streams', ['crm_leads', 'crm_quotes']);
+        $this->assertSame(['crm_leads', 'crm_quotes'], $this->ask('info', [])['streams']);
+        $this->assertSame([], (new Router($this->box, ['users']))->answer('import.info', '')['streams']);
+        $this->assertSame([], $this->batch('crm_leads', []));
+        $this->assertRefused('ERROR_ARGUMENT', 'crm.batch', ['stream' => 'crm_invoices', 'items' => []]);
+    }
+
     public function testABodyOverTheLimitIsRefusedUnread(): void
     {
         $door = new Router(new FakeBox(':memory:', $this->mishap, ['body_bytes' => 4]));

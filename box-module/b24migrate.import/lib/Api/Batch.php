@@ -123,7 +123,7 @@ final class Batch
     private function create(Entry $intent, array $known, array $kept, ?string $left): ?string
     {
         $look = $left === null ? $this->stream->linkedTo : null;
-        $found = $look === null ? null : $look($known, $this->lookup);
+        $found = $look === null ? null : $look($known, $this->lookup, $intent->key);
         if ($found === null) {
             return $this->writer->create($intent, $kept, $left);
         }

@@ -22,6 +22,7 @@ final class Info
             'server' => self::MODULE . '/' . ($box->versions()[self::MODULE] ?? '0'),
             'timezone' => $box->timezone(),
             'entities' => $entities,
+            'streams' => array_values(array_filter(self::streams($box, $entities), Catalog::isOfLaterVersion(...))),
             'limits' => $box->limits(),
         ];
     }
@@ -33,7 +34,7 @@ final class Info
     public static function fidelity(Box $box, array $entities): array
     {
         $rules = [];
-        foreach (array_keys(Catalog::streams($entities)) as $stream) {
+        foreach (self::streams($box, $entities) as $stream) {
             $records = $box->records($stream);
             foreach (['lost' => $records->losses(), 'approximated' => $records->approximations()] as $keeping => $of) {
                 foreach ($of as $field => $reason) {
@@ -45,6 +46,14 @@ final class Info
         $said = array_map(static fn (array $rule) => "{$rule['stream']}.{$rule['field']}", $rules);
         $new = static fn (array $rule) => !in_array("{$rule['stream']}.{$rule['field']}", $said, true);
         return ['rules' => [...$rules, ...array_values(array_filter($box->findings(), $new))]];
+    }
+
+    /** @return list<string> of these entities, without those of later versions that this box does not serve */
+    private static function streams(Box $box, array $entities): array
+    {
+        $served = $box->streams();
+        $isServed = static fn (string $name) => !Catalog::isOfLaterVersion($name) || in_array($name, $served, true);
+        return array_values(array_filter(array_keys(Catalog::streams($entities)), $isServed));
     }
 
     /** `import.users.match`: users the box already has, imported or not. */

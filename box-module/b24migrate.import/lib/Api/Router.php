@@ -67,7 +67,7 @@ final class Router
     private function dispatchToStream(string $method, Arguments $body): array
     {
         [, $entity, $verb] = explode('.', $method);
-        $stream = self::stream($entity, $body->text('stream'));
+        $stream = $this->stream($entity, $body->text('stream'));
         return match ($verb) {
             'fields' => Fields::answer($this->box, $stream, $body),
             'batch' => Batch::answer($this->box, $stream, $body),
@@ -76,10 +76,11 @@ final class Router
         };
     }
 
-    private static function stream(string $entity, string $name): Stream
+    private function stream(string $entity, string $name): Stream
     {
         $stream = Catalog::stream($name);
-        if ($stream === null || $stream->entity !== $entity) {
+        $isServed = !Catalog::isOfLaterVersion($name) || in_array($name, $this->box->streams(), true);
+        if ($stream === null || $stream->entity !== $entity || !$isServed) {
             throw CallFault::malformed("$entity has no stream $name");
         }
         return $stream;

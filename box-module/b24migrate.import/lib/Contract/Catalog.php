@@ -13,22 +13,6 @@ final class Catalog
 
     /** What every message and comment has. */
     private const SAID = ['time' => 'date!', 'text' => 'text', '[file]' => 'files'];
-    private const CRM_ITEM = [
-        'text' => 'title name lastName secondName comments sourceId currencyId stageId',
-        'user' => 'assignedById createdBy updatedBy movedBy',
-        'time' => 'createdTime updatedTime movedTime',
-        'flag' => 'opened isManualOpportunity closed',
-        'date' => 'begindate closedate',
-        'number' => 'opportunity',
-        'category' => 'categoryId',
-        'company' => 'companyId',
-        '[company]' => 'companyIds',
-        '[contact]' => 'contactIds',
-        '[user]' => 'observers',
-        '[multifield]' => 'fm',
-        '[product row]' => 'productRows',
-        'crm parent' => 'parentId\d+',
-    ];
     /** The entity of each stream, and its fields by kind: `!` must be there, and a name may be a pattern of names. */
     private const TABLE = [
         'departments' => ['users', ['text' => 'NAME!', 'int' => 'SORT', 'department' => 'PARENT', 'user' => 'UF_HEAD']],
@@ -58,10 +42,10 @@ final class Catalog
             'flag' => 'isDefault',
         ]],
         'crm_stages' => ['crm', ['text' => 'ENTITY_ID! STATUS_ID! NAME! SEMANTICS COLOR', 'int' => 'SORT']],
-        'crm_companies' => ['crm', self::CRM_ITEM],
-        'crm_contacts' => ['crm', self::CRM_ITEM],
-        'crm_deals' => ['crm', self::CRM_ITEM],
-        'crm_spitems' => ['crm', self::CRM_ITEM + ['smart process' => 'entityTypeId!']],
+        'crm_companies' => ['crm', CrmStreams::ITEM],
+        'crm_contacts' => ['crm', CrmStreams::ITEM],
+        'crm_deals' => ['crm', CrmStreams::ITEM],
+        'crm_spitems' => ['crm', CrmStreams::ITEM + ['smart process' => 'entityTypeId!']],
         'tasks' => ['tasks', [
             'text' => 'title! description status priority',
             'user' => 'createdBy! responsibleId! changedBy closedBy',
@@ -117,15 +101,23 @@ final class Catalog
         ]],
     ];
 
+    /** Streams of later versions of the contract, which `import.info` names where a box serves them. */
+    private const LATER = CrmStreams::TABLE;
+
     /** @return array<string, string> entities by stream, of these entities */
     public static function streams(array $entities = self::ENTITIES): array
     {
-        return array_intersect(array_map(static fn (array $row) => $row[0], self::TABLE), $entities);
+        return array_intersect(array_map(static fn (array $row) => $row[0], self::TABLE + self::LATER), $entities);
+    }
+
+    public static function isOfLaterVersion(string $name): bool
+    {
+        return isset(self::LATER[$name]);
     }
 
     public static function stream(string $name): ?Stream
     {
-        [$entity, $fields] = self::TABLE[$name] ?? [null, []];
+        [$entity, $fields] = self::TABLE[$name] ?? self::LATER[$name] ?? [null, []];
         return $entity === null ? null : new Stream($name, $entity, Kind::named($fields), ...self::behaviour($name));
     }
 
@@ -153,7 +145,7 @@ final class Catalog
                 'typedBy' => 'entityTypeId',
             ],
             'workflow_templates' => ['rules' => [Rules::activitiesAreAllowed(...)]],
-            default => [],
+            default => CrmStreams::behaviour($name),
         };
     }
 }

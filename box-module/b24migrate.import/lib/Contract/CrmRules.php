@@ -80,11 +80,38 @@ final class CrmRules
     /** For an item without a category the prefix of its stage names it. */
     public static function smartStageExists(array $fields, Inspection $seen): void
     {
-        $category = $fields['categoryId'] ?? null;
-        if ($category === null && preg_match('/^DT\d+_(\d+):/', (string)($fields['stageId'] ?? ''), $parts) === 1) {
-            $category = $parts[1];
-        }
+        $category = self::categoryByStage($fields);
         self::stageExists("DYNAMIC_{$fields['entityTypeId']}_STAGE_$category", $fields, $seen);
+    }
+
+    private static function categoryByStage(array $fields): ?string
+    {
+        preg_match('/^DT\d+_(\d+):/', (string)($fields['stageId'] ?? ''), $parts);
+        return $fields['categoryId'] ?? $parts[1] ?? null;
+    }
+
+    public static function leadStageExists(array $fields, Inspection $seen): void
+    {
+        self::stageExists('STATUS', $fields, $seen);
+    }
+
+    public static function quoteStageExists(array $fields, Inspection $seen): void
+    {
+        self::stageExists('QUOTE_STATUS', $fields, $seen);
+    }
+
+    public static function invoiceStageExists(array $fields, Inspection $seen): void
+    {
+        self::stageExists('SMART_INVOICE_STAGE_' . self::categoryByStage($fields), $fields, $seen);
+    }
+
+    /** Where the number of a type and an id are fields of their own. */
+    public static function ownerExists(array $fields, Inspection $seen, string $type, string $id): void
+    {
+        $seen->field = $id;
+        if (isset($fields[$type], $fields[$id])) {
+            Kind::crmItem((string)$fields[$type], $fields[$id], $seen);
+        }
     }
 
     private static function stageExists(string $dictionary, array $fields, Inspection $seen): void

@@ -12,7 +12,11 @@ defined('B_PROLOG_INCLUDED') || exit;
 final class Kind
 {
     public const CRM_TYPES_OF_EVERY_BOX = ['1', '2', '3', '4', '5', '6', '7', '31'];
-    public const CRM_STREAMS = ['2' => 'crm_deals', '3' => 'crm_contacts', '4' => 'crm_companies'];
+    public const CRM_STREAMS = [
+        '1' => 'crm_leads', '2' => 'crm_deals', '3' => 'crm_contacts', '4' => 'crm_companies', '7' => 'crm_quotes',
+        '31' => 'crm_invoices',
+    ];
+    private const REQUISITES = '8';
 
     /** Ids: of which stream, the error code when there is none, and which need no record behind them. */
     private const REFERENCES = [
@@ -31,6 +35,17 @@ final class Kind
         'category' => ['crm_categories', 'PARENT_NOT_FOUND', [CrmRules::DEFAULT_PIPELINE]],
         'company' => ['crm_companies', 'PARENT_NOT_FOUND'],
         'contact' => ['crm_contacts', 'PARENT_NOT_FOUND'],
+        'lead' => ['crm_leads', 'PARENT_NOT_FOUND'],
+        'deal' => ['crm_deals', 'PARENT_NOT_FOUND'],
+        'quote' => ['crm_quotes', 'PARENT_NOT_FOUND'],
+        'measure' => ['crm_measures', 'PARENT_NOT_FOUND'],
+        'vat' => ['crm_vats', 'PARENT_NOT_FOUND'],
+        'price type' => ['crm_price_types', 'PARENT_NOT_FOUND'],
+        'section' => ['crm_catalog_sections', 'PARENT_NOT_FOUND'],
+        'product' => ['crm_products', 'PARENT_NOT_FOUND'],
+        'preset' => ['crm_requisite_presets', 'PARENT_NOT_FOUND'],
+        'requisite' => ['crm_requisites', 'PARENT_NOT_FOUND'],
+        'bank detail' => ['crm_bank_details', 'PARENT_NOT_FOUND'],
     ];
     /** Objects: what of them is known; further members are carried as they are. */
     private const OBJECTS = [
@@ -38,10 +53,12 @@ final class Kind
         'multifield' => ['text' => 'typeId! value! valueType'],
         'product row' => [
             'text' => 'productName measureCode',
-            'number' => 'price quantity discountRate taxRate',
+            'number' => 'price quantity discountRate discountSum taxRate',
             'flag' => 'taxIncluded',
-            'int' => 'sort',
+            'int' => 'sort discountTypeId',
+            'product' => 'productId',
         ],
+        'list value' => ['text' => 'id! value! xmlId', 'int' => 'sort', 'flag' => 'default'],
     ];
     private const RECIPIENTS = ['U' => 'user', 'SG' => 'group', 'DR' => 'department'];
     private const CRM_LETTERS = ['D' => '2', 'C' => '3', 'CO' => '4', 'L' => '1', 'Q' => '7', 'SI' => '31'];
@@ -58,6 +75,8 @@ final class Kind
             $word === 'recipient' => self::recipient(...),
             $word === 'crm parent' => self::crmParent(...),
             $word === 'crm link' => self::crmLink(...),
+            $word === 'crm owner' => self::crmOwner(...),
+            $word === 'property values' => self::propertyValues(...),
             default => self::plain(...self::condition($word)),
         };
     }
@@ -102,6 +121,7 @@ final class Kind
         return match ($word) {
             'any' => ['anything', static fn () => true],
             'text' => ['text', is_string(...)],
+            'id' => ['an id as a string', is_string(...)],
             'flag' => ['true or false', is_bool(...)],
             'int' => ['a whole number', is_int(...)],
             'number' => ['a number', $number],
@@ -112,6 +132,8 @@ final class Kind
             'tree' => ['a list or an object', static fn ($value) => is_array($value) || $value instanceof \stdClass],
             'tally' => ['an object of whole numbers', static fn ($value) => Json::isObject($value)
                 && array_filter((array)$value, is_int(...)) === (array)$value],
+            'product kind' => ['one of product, service, parent, offer', static fn ($value)
+                => in_array($value, ['product', 'service', 'parent', 'offer'], true)],
             'role' => ['one of A, E, K', static fn ($value) => in_array($value, ['A', 'E', 'K'], true)],
         };
     }
@@ -174,8 +196,31 @@ final class Kind
         self::crmItem(self::CRM_LETTERS[$parts[1]] ?? (string)hexdec($parts[2]), $parts[3], $seen);
     }
 
-    private static function crmItem(string $type, string $id, Inspection $seen): void
+    /** `{"ownerTypeId": 2, "ownerId": "12"}` */
+    private static function crmOwner(mixed $value, Inspection $seen): void
     {
+        $owner = Json::isObject($value) ? (array)$value : throw $seen->refuse('must be an object');
+        if (!is_int($owner['ownerTypeId'] ?? null) || !is_string($owner['ownerId'] ?? null)) {
+            throw $seen->refuse('an owner has a number ownerTypeId and a string ownerId');
+        }
+        self::crmItem((string)$owner['ownerTypeId'], $owner['ownerId'], $seen);
+    }
+
+    /** By the ids of properties. */
+    private static function propertyValues(mixed $value, Inspection $seen): void
+    {
+        foreach (array_keys(Json::isObject($value) ? (array)$value : throw $seen->refuse('must be an object')) as $id) {
+            $seen->refer('crm_product_props', (string)$id, 'PARENT_NOT_FOUND');
+        }
+    }
+
+    /** A record of the CRM by the number of its type: whoever may have activities, comments and requisites. */
+    public static function crmItem(string $type, string $id, Inspection $seen): void
+    {
+        if ($type === self::REQUISITES) {
+            $seen->refer('crm_requisites', $id, 'PARENT_NOT_FOUND');
+            return;
+        }
         self::of('type')($type, $seen);
         if (isset(self::CRM_STREAMS[$type])) {
             $seen->refer(self::CRM_STREAMS[$type], $id, 'PARENT_NOT_FOUND');

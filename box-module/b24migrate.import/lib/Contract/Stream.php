@@ -18,7 +18,7 @@ final class Stream
     /**
      * @param array{array<string, \Closure>, list<string>} $fields kinds, and what must be there
      * @param list<\Closure(array, Inspection, string): void> $rules checks that look at several fields at once
-     * @param ?\Closure(array, Lookup): ?string $linkedTo the record that the box has for these fields
+     * @param ?\Closure(array, Lookup, string): ?string $linkedTo the record that the box has for these fields and key
      * @param list<string> $keptWhenLinked fields of a linked record that are never changed
      * @param list<string> $takenWhenLinked fields of a linked record that are those of the source from then on
      * @param ?string $typedBy the field that tells a record's type, where each type has custom fields of its own

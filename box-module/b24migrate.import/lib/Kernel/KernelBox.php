@@ -64,9 +64,17 @@ final class KernelBox implements Box
         $missing = [];
         foreach (array_keys(self::GATEWAYS) as $stream) {
             // Included in every call: gateways lean on one another, photos of people on the disk.
-            $missing[] = self::missingModules($stream) === [] ? '' : Catalog::streams()[$stream] ?? '';
+            $isLater = Catalog::isOfLaterVersion($stream);
+            $missing[] = self::missingModules($stream) === [] || $isLater ? '' : Catalog::streams()[$stream] ?? '';
         }
         return array_values(array_diff(Catalog::ENTITIES, $missing));
+    }
+
+    public function streams(): array
+    {
+        $isServed = static fn(string $stream) => Catalog::isOfLaterVersion($stream)
+            && self::missingModules($stream) === [];
+        return array_values(array_filter(array_keys(self::GATEWAYS), $isServed));
     }
 
     public function records(string $stream): Records

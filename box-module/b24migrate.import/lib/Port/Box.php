@@ -12,6 +12,9 @@ interface Box
     /** Of a stream of the contract, and of `files`. */
     public function records(string $stream): Records;
 
+    /** @return list<string> streams of later versions of the contract that this box serves */
+    public function streams(): array;
+
     public function map(): Map;
 
     public function guard(): Guard;

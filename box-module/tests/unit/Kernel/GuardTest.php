@@ -63,7 +63,8 @@ final class GuardTest extends KernelCase
     public function testEveryStreamOfTheContractHasAGateway(): void
     {
         $box = new KernelBox();
-        foreach (['files', ...array_keys(Catalog::streams())] as $stream) {
+        $isServed = static fn($one) => !Catalog::isOfLaterVersion($one) || in_array($one, $box->streams(), true);
+        foreach (['files', ...array_filter(array_keys(Catalog::streams()), $isServed)] as $stream) {
             $this->assertIsArray($box->records($stream)->losses(), $stream);
         }
         $this->expectExceptionMessage('no stream nonsense');

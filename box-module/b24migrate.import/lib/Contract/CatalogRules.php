@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Contract;
+
+defined('B_PROLOG_INCLUDED') || exit;
+
+/** What a box has already of currencies, measures, taxes, price types, properties and templates of requisites. */
+final class CatalogRules
+{
+    public static function sameCurrency(array $fields, Lookup $box): ?string
+    {
+        return $box->find('crm_currencies', ['CURRENCY' => $fields['CURRENCY'] ?? null]);
+    }
+
+    public static function sameMeasure(array $fields, Lookup $box): ?string
+    {
+        return $box->find('crm_measures', ['code' => $fields['code'] ?? null]);
+    }
+
+    public static function sameVat(array $fields, Lookup $box): ?string
+    {
+        return $box->find('crm_vats', ['name' => $fields['name'] ?? null, 'rate' => $fields['rate'] ?? null]);
+    }
+
+    /** There is one base price on every box; the others are told apart by their XML_ID, or else by their name. */
+    public static function samePriceType(array $fields, Lookup $box): ?string
+    {
+        return (($fields['base'] ?? null) === true ? $box->find('crm_price_types', ['base' => true]) : null)
+            ?? (($fields['xmlId'] ?? '') === '' ? null : $box->find('crm_price_types', ['xmlId' => $fields['xmlId']]))
+            ?? $box->find('crm_price_types', ['name' => $fields['name'] ?? null]);
+    }
+
+    /** By code among those of products, or among those of offers: the key says which. */
+    public static function sameProperty(array $fields, Lookup $box, string $key): ?string
+    {
+        $code = ($fields['code'] ?? '') === '' ? null : $fields['code'];
+        return $box->find('crm_product_props', ['kind' => self::kindOfProperty($key), 'code' => $code]);
+    }
+
+    /** `source:crm_product_props:offer:12` */
+    public static function kindOfProperty(string $key): string
+    {
+        return str_contains($key, ':offer:') ? 'offer' : 'product';
+    }
+
+    public static function samePreset(array $fields, Lookup $box): ?string
+    {
+        $country = ['COUNTRY_ID' => $fields['COUNTRY_ID'] ?? null];
+        return $box->find('crm_requisite_presets', $country + ['NAME' => $fields['NAME'] ?? null]);
+    }
+
+    public static function offerHasParent(array $fields, Inspection $seen): void
+    {
+        if (($fields['kind'] ?? null) === 'offer' && !isset($fields['parentId'])) {
+            $seen->field = 'parentId';
+            throw $seen->refuse('an offer is one of a product');
+        }
+    }
+}
