@@ -59,6 +59,11 @@ class App:
         known = [entity.name for entity in self.catalog.entities]
         return [name for name in known if (name in names if names else self.settings.enabled(name))]
 
+    def planned(self) -> list[str]:
+        """All that the configuration enables, without those that the last look at both portals left out."""
+        left_out = analysis.load(self.context.store).facts.left_out
+        return [name for name in self.chosen() if name not in left_out]
+
 
 @contextmanager
 def open_app(
@@ -108,7 +113,9 @@ def open_app(
         )
         gate = Gate()
         threads, coverage = settings.run.workers, settings.run.user_coverage
-        yield App(settings, known, Runner(context, settings.source.zone, gate, HistoryWriter, threads, coverage), gate)
+        named = frozenset(settings.run.entities)
+        runner = Runner(context, settings.source.zone, gate, HistoryWriter, threads, coverage, named)
+        yield App(settings, known, runner, gate)
     finally:
         opened.store.close()
 

@@ -97,7 +97,7 @@ class Migration(ABC):
     def run(self, *entities: str, phases: Sequence[str] = PHASES, **settings: dict[str, Json]) -> RunResult:
         """Raises Stop as the runner does."""
         with self.app(**settings) as app:
-            return app.runner.run(app.chosen(entities), phases, tick=self.leap())
+            return app.runner.run(app.chosen(entities), phases, named=entities, tick=self.leap())
 
     def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> RunResult:
         with self.app(**settings) as app:

@@ -11,6 +11,7 @@ from b24migrate.entities.codes import (
     crm_code,
     dictionary,
     dictionary_entry,
+    owner,
     pipeline,
     recipient,
     record_of,
@@ -80,7 +81,8 @@ def test_the_code_of_a_crm_record(code: str, wanted: str) -> None:
         ("D_99", "crm_deals", "99"),
         ("L_1", "crm_leads", "1"),
         ("Q_1", "crm_quotes", "1"),
-        ("SI_1", "crm_smart_invoices", "1"),
+        ("SI_1", "crm_invoices", "1"),
+        ("I_1", "crm_old_invoices", "1"),
         ("T80_3", "crm_types", "128"),
         ("T9c_4", "crm_spitems", "156:4"),
     ],
@@ -112,6 +114,13 @@ def test_types_that_every_portal_has_keep_their_numbers(number: int, wanted: str
 @pytest.mark.parametrize(("number", "source_id", "wanted"), [(2, "12", "9012"), (4, "7", "7007"), (156, "3", "6003")])
 def test_a_record_by_its_type(number: int, source_id: str, wanted: str) -> None:
     assert record_of(number, source_id, known) == wanted
+
+
+def test_an_owner_has_the_type_and_the_record_of_the_target() -> None:
+    assert owner(156, "3", known) == {"ownerTypeId": 300, "ownerId": "6003"}
+    assert owner(2, "12", known) == {"ownerTypeId": 2, "ownerId": "9012"}
+    with pytest.raises(Unresolved, match="crm_leads 5"):
+        owner(1, "5", known)
 
 
 @pytest.mark.parametrize(

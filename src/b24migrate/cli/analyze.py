@@ -52,7 +52,10 @@ def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
         limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
         names = app.chosen()
         wanted = [entity for entity in app.catalog.entities if entity.name in names]
-        found = survey(app.context, meter, wanted, limits, timezone=source.zone, share=sample, notice=notice)
+        named = app.runner.named
+        found = survey(
+            app.context, meter, wanted, limits, timezone=source.zone, named=named, share=sample, notice=notice
+        )
     if not quiet and sys.stderr.isatty():
         typer.echo("\r\x1b[K", nl=False, err=True)
     return found

@@ -59,7 +59,7 @@ def diff(
     unread: dict[str, str] = {}
     with open_to_read(session, portals=True) as app:
         for one in app.catalog.entities:
-            if one.custom_fields is None or one.name not in (names or app.chosen()):
+            if one.custom_fields is None or one.name not in (names or app.planned()):
                 continue
             try:
                 found += field_map.compare(app.context, one)

@@ -49,7 +49,7 @@ def show(context: typer.Context, as_json: Annotated[bool, typer.Option("--json")
 
     session: Session = context.obj
     with open_to_read(session) as app:
-        view = cutovers.view(app.context, app.chosen())
+        view = cutovers.view(app.context, app.planned())
     _print(session, view, as_json=as_json)
 
 
@@ -146,7 +146,7 @@ def live(context: typer.Context, yes: Yes = False, as_json: AsJson = False, by: 
             if not yes:
                 _confirm(app, "live", silent=as_json)
             made.go_live()
-        view = cutovers.view(app.context, app.chosen())
+        view = cutovers.view(app.context, app.planned())
     _print(session, view, as_json=as_json)
 
 
@@ -173,7 +173,7 @@ def _do(
         from b24migrate.cli.run_plan import Output
         from b24migrate.insight import cutover as cutovers
 
-        view = cutovers.view(app.context, app.chosen())
+        view = cutovers.view(app.context, app.planned())
         return Output({"cutover": view.to_json()}, lambda: _print(session, view, as_json=False))
 
     code = conduct(
@@ -205,7 +205,7 @@ def _cutover(app: App, session: Session, by: str, tick: Callable[[], None], out:
         made = make(app.context, out, clean=_clean(session))
         return CertificateFile(str(out.absolute()), made.root, made.lines)
 
-    return Cutover(app.context, app.chosen(), by or local_user(), run, certify)
+    return Cutover(app.context, app.planned(), by or local_user(), run, certify)
 
 
 def _try_certificate(app: App, session: Session) -> None:
@@ -229,7 +229,7 @@ def _take_back(session: Session, step: str, *, as_json: bool) -> None:
 
     with open_to_read(session) as app:
         take_back(app.context, step)
-        view = cutovers.view(app.context, app.chosen())
+        view = cutovers.view(app.context, app.planned())
     _print(session, view, as_json=as_json)
 
 
@@ -241,7 +241,7 @@ def _confirm(app: App, step: str, *, silent: bool) -> None:
     if silent or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise not_confirmed()
     out = console()
-    view = cutovers.view(app.context, app.chosen())
+    view = cutovers.view(app.context, app.planned())
     if step == "freeze":
         wrapped(out, phrase("cutover.cli.machines"), style="bold")
         for one in view.machines:

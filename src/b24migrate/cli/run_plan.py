@@ -96,6 +96,7 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool
             tuple(phases) or PHASES,
             delta=delta,
             deep=deep,
+            named=entities,
             on_diagnosis=note_warnings(app),
             tick=tick,
         )

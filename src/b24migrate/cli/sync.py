@@ -88,7 +88,7 @@ def tell_late_writers(session: Session) -> Callable[[App], Output]:
 
         if not is_live(app.context.store):
             return Output({}, lambda: None)
-        view = cutover.view(app.context, app.chosen())
+        view = cutover.view(app.context, app.planned())
         writers = view.late_writers
 
         def show() -> None:

@@ -54,6 +54,8 @@ class Facts:
     zone_s: int | None = (
         None  # the zone of the first webhook's owner minus the server's; None: the portal does not tell
     )
+    streams: tuple[str, ...] = ()  # that the target announces
+    left_out: Mapping[str, str] = field(default_factory=dict)  # optional entity -> why a plan goes without it
     called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 
     def as_json(self) -> Json:

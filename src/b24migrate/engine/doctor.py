@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from b24migrate.engine import optional
 from b24migrate.engine.diagnosis import Check, Diagnosis, Facts
 from b24migrate.messages import say
 from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Limited, MigrationError, Permanent, Transient
@@ -32,17 +33,30 @@ WITHOUT_MODULE = say("target.install")
 
 
 def examine(
-    source: Source, target: Target, store: Store, entities: Sequence[Entity], *, timezone: ZoneInfo, clock: Clock
+    source: Source,
+    target: Target,
+    store: Store,
+    entities: Sequence[Entity],
+    *,
+    timezone: ZoneInfo,
+    clock: Clock,
+    named: Collection[str] = (),
 ) -> Diagnosis:
-    """Every check for these entities. Never raises for what a portal says or fails to say."""
+    """Every check for these entities. Optional ones that nobody named are left out if a portal lacks what they need.
+    Never raises for what a portal says or fails to say."""
     checks = list(_storage(store, clock))
-    asked, facts = _source(source, entities, timezone, clock)
-    checks += asked
-    answered, info = _target(target, entities, clock)
-    checks += answered
-    learned = replace(facts, owners=tuple(source.owners), at=clock.now().isoformat())
+    unnamed = optional.list_unnamed(entities, named)
+    answered, info = _target(target, [one for one in entities if one not in unnamed], clock)
+    untaken = optional.find_without_target(unnamed, info.streams) if info is not None else {}
+    wanted = [one for one in entities if one.name not in untaken]
+    asked, facts = _source(source, wanted, [one for one in wanted if one in unnamed], timezone, clock)
+    checks += [*asked, *answered]
+    left_out = {**untaken, **facts.left_out}
+    checks += optional.list_checks(left_out)
+    checks += [_check_served(one, info) for one in unnamed if info is not None and one.name not in left_out]
+    learned = replace(facts, owners=tuple(source.owners), at=clock.now().isoformat(), left_out=left_out)
     if info is not None:
-        learned = replace(learned, served=info.entities, server=info.server, lacks=info.lacks)
+        learned = replace(learned, served=info.entities, server=info.server, lacks=info.lacks, streams=info.streams)
     return Diagnosis(tuple(checks), learned)
 
 
@@ -74,11 +88,15 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 # ---------------------------------------------------------------- the source
 
 
-def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
-    needs = _methods_to_call(entities)
+def _source(
+    source: Source, entities: Sequence[Entity], unnamed: Sequence[Entity], timezone: ZoneInfo, clock: Clock
+) -> tuple[list[Check], Facts]:
+    """`unnamed`: those of the entities that may be left out."""
+    needs, trials = _methods_to_call(entities), optional.list_calls(unnamed)
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
     commands += [Command(name, params) for name, params in needs.items()]
+    commands += trials
     try:
         answers = wait_for_limits(clock, lambda: source.batch(commands))
     except MigrationError as error:
@@ -89,6 +107,9 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     admin = _admin(_decode(probes["profile"]), _decode(probes["user.admin"]))
     checks.append(_admin_check(admin))
     scopes = _scopes(_decode(probes["scope"]))
+    left_out = optional.find_without_methods(unnamed, trials, answers[len(commands) - len(trials) :])
+    left_out |= optional.find_without_scope(unnamed, scopes)
+    entities = [one for one in entities if one.name not in left_out]
     for entity in entities:
         checks += _scope_checks(entity, scopes)
         if admin is False and entity.needs_admin:
@@ -96,12 +117,12 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
         checks += _check_other_webhook(source, via, entities, clock, unfit)
-    descriptions, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
+    descriptions, called = (answers[len(PROBES) + start :][: len(needs)] for start in (0, len(needs)))
     found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, descriptions, called, strict=True)}
     methods = {name: exists for name, exists in found.items() if exists is not None}
     granted = tuple(sorted(scopes)) if scopes is not None else None
     ahead_s, zone_s = _compare_clocks(_decode(probes["server.time"]), _decode(probes["profile"]), clock)
-    facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s)
+    facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s, left_out=left_out)
     return checks, facts
 
 
@@ -238,8 +259,11 @@ def _methods_to_call(entities: Sequence[Entity]) -> dict[str, Args]:
     """The methods on which it depends how a stream is read, each with the parameters of a cheap call."""
     streams = [(entity, stream) for entity in entities for stream in (*entity.aids, *entity.streams)]
     readings = [(entity, reading) for entity, stream in streams for reading in (*stream.read, *stream.more)]
-    named = [(entity, name) for entity, reading in readings for name in (reading.needs, reading.without) if name]
-    return {name: entity.probes.get(name, {}) for entity, name in named}
+    calls: dict[str, Args] = {}
+    for entity, reading in readings:
+        for name in filter(None, (reading.needs, reading.without)):
+            calls.setdefault(name, entity.probes.get(name, {}))
+    return calls
 
 
 def _exists(description: Json, called: Answer) -> bool | None:
@@ -299,6 +323,10 @@ def _check_served(entity: Entity, info: TargetInfo) -> Check:
     if entity.wire in info.lacks:
         fix = say("doctor.lacks_fix", entity=entity.name)
         return Check(name, False, info.lacks[entity.wire], fix, gate, entity.name, fatal=True)
+    if untaken := optional.find_untaken(entity, info.streams):
+        fix = say("doctor.unserved_fix", entity=entity.name)
+        message = say("doctor.untaken", entity=entity.name, streams=", ".join(untaken))
+        return Check(name, False, message, fix, gate, entity.name, fatal=True)
     if entity.wire in info.entities or entity.name in info.entities:
         return Check(name, True, say("doctor.imports", entity=entity.name), "", gate, entity.name)
     fix = say("doctor.unserved_fix", entity=entity.name)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from b24migrate.engine.analysis import Analysis
+from b24migrate.engine.optional import find_untaken
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
 from b24migrate.engine.state import DONE, ENDED, PENDING, STUCK, States
@@ -64,6 +65,10 @@ def find_unmet(
         served = ", ".join(analysis.facts.served) or say("gate.nothing")
         fix = say("gate.unserved_fix", wire=entity.wire)
         return Unmet(gate, say("gate.unserved", wire=entity.wire, served=served), fix)
+    if phase in WRITES and (untaken := find_untaken(entity, analysis.facts.streams)):
+        fix = say("gate.unserved_fix", wire=", ".join(untaken))
+        message = say("gate.untaken", entity=entity.name, streams=", ".join(untaken))
+        return Unmet(f"auth.target.import.{entity.name}", message, fix)
     if plan.delta and READS.issuperset(plan.phases):
         return None
     return next(

@@ -59,6 +59,7 @@ def run_requeued(runner: Runner, renewed: Requeued, tick: Callable[[], None]) ->
         test_limit=wanted.test_limit,
         delta=wanted.delta,
         deep=wanted.deep,
+        named=wanted.entities,
         tick=tick,
     )
 

@@ -72,21 +72,29 @@ class Runner:
     history: Callable[[RunContext], History]
     threads: int = 4
     coverage: float = 0.98
+    named: frozenset[str] = frozenset()  # the entities that the configuration names
     current: CurrentRun = field(default_factory=CurrentRun)
 
-    def examine(self, entities: Sequence[Entity], *, box: bool = False) -> Diagnosis:
-        """Looks at both ends and remembers what it saw. `box`: lets the box try itself first, whatever the source is
-        like; what it finds is in its list of what it does not keep."""
+    def examine(self, entities: Sequence[Entity], *, named: Collection[str] = (), box: bool = False) -> Diagnosis:
+        """Looks at both ends and remembers what it saw. `named`: entities that are not left out, whatever a portal
+        lacks. `box`: lets the box try itself first, whatever the source is like; what it finds is in its list of what
+        it does not keep."""
         context = self.context
         diagnosis = examine(
-            context.source, context.target, context.store, entities, timezone=self.timezone, clock=context.clock
+            context.source,
+            context.target,
+            context.store,
+            entities,
+            timezone=self.timezone,
+            clock=context.clock,
+            named=self.named.union(named),
         )
         if box and diagnosis.facts.server:
             diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *run_selftest(context.target, context.clock)))
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
         analysis.save(context.store, diagnosis.facts)
-        blocked = {check.entity for check in diagnosis.failed}
+        blocked = {check.entity for check in diagnosis.failed} | diagnosis.facts.left_out.keys()
         probe.probe_source(context, [entity for entity in entities if entity.name not in blocked])
         return self.fidelity.examine(context, [entity.name for entity in entities], diagnosis)
 
@@ -104,13 +112,16 @@ class Runner:
         test_limit: int | None = None,
         delta: bool = False,
         deep: bool = False,
+        named: Collection[str] = (),
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
         """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
         than the configured one. `delta`: reads only what may have changed; `deep`: also what moves no date and no
-        count."""
-        run = self.begin(entities, phases, test_limit=test_limit, delta=delta, deep=deep, on_diagnosis=on_diagnosis)
+        count. `named`: the entities that somebody asked for by name; of the others optional ones may be left out."""
+        run = self.begin(
+            entities, phases, test_limit=test_limit, delta=delta, deep=deep, named=named, on_diagnosis=on_diagnosis
+        )
         try:
             self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
@@ -134,6 +145,7 @@ class Runner:
             test_limit=wanted.test_limit,
             delta=wanted.delta,
             deep=wanted.deep,
+            named=wanted.entities,
             on_diagnosis=on_diagnosis,
             tick=tick,
         )
@@ -146,15 +158,19 @@ class Runner:
         test_limit: int | None = None,
         delta: bool = False,
         deep: bool = False,
+        named: Collection[str] = (),
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
         undo_lock.refuse_during_undo(self.context.store, self.context.clock)
         wished = plan.current_version(self.context.store)
         chosen = [entity for entity in self.context.entities if entity.name in entities]
-        diagnosis = self.examine(chosen)
+        diagnosis = self.examine(chosen, named=named)
         on_diagnosis(diagnosis)
         stop_if_blocked(diagnosis)
+        for name, why in diagnosis.facts.left_out.items():
+            self.context.notes.add(name, why)
+        chosen = [entity for entity in chosen if entity.name not in diagnosis.facts.left_out]
         if CHANGES.intersection(phases):
             self.fidelity.require(self.context, diagnosis.rules)
             self._settle_last_undo()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from b24migrate.model.records import Json
+from b24migrate.model.records import Args, Json
 from b24migrate.model.streams import Code, Resolve, SourceRecord, Unresolved
 
 Ids = Callable[[str, str], str]
 
-DEAL, CONTACT, COMPANY, SMART_INVOICE = 2, 3, 4, 31
+LEAD, DEAL, CONTACT, COMPANY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 7, 31
 FIRST_SMART_TYPE = 128  # below it are the types that every portal has
 # what a CRM code begins with -> the stream; what is not migrated has a name as well, for people to read
 CODED = {
@@ -19,13 +19,19 @@ CODED = {
     "CO": "crm_companies",
     "L": "crm_leads",
     "Q": "crm_quotes",
-    "I": "crm_invoices",
-    "SI": "crm_smart_invoices",
+    "I": "crm_old_invoices",
+    "SI": "crm_invoices",
     "O": "crm_orders",
 }
-RECORDS_OF = {1: "crm_leads", DEAL: "crm_deals", CONTACT: "crm_contacts", COMPANY: "crm_companies", 7: "crm_quotes"}
-RECORDS_OF[SMART_INVOICE] = "crm_smart_invoices"
-CRM_STREAMS = ("crm_deals", "crm_contacts", "crm_companies", "crm_spitems")
+RECORDS_OF = {
+    LEAD: "crm_leads",
+    DEAL: "crm_deals",
+    CONTACT: "crm_contacts",
+    COMPANY: "crm_companies",
+    QUOTE: "crm_quotes",
+    SMART_INVOICE: "crm_invoices",
+}
+OWNER_STREAMS = (*RECORDS_OF.values(), "crm_spitems")  # whose records others belong to
 STAGE_CODES = "crm_stages.STATUS_ID"
 DEFAULT_PIPELINE = "0"
 
@@ -62,6 +68,11 @@ def record_of(number: int, source_id: str, resolve: Ids) -> str:
     if number in RECORDS_OF:
         return resolve(RECORDS_OF[number], source_id)
     return resolve("crm_spitems", f"{number}:{source_id}")
+
+
+def owner(number: int, source_id: str, resolve: Ids) -> Args:
+    """Whom a record belongs to, as the import contract spells it: both the type and the record of the target."""
+    return {"ownerTypeId": int(type_id(number, resolve)), "ownerId": record_of(number, source_id, resolve)}
 
 
 def recipient(_: SourceRecord, value: Json, resolve: Resolve) -> Json:

@@ -72,7 +72,8 @@ def start(keeper: AppCache, body: bytes) -> Reply:
             rules = fidelity.relevant_rules(app.context, fidelity.ask_target(app.context), app.chosen(tuple(names)))
             fidelity.accept(app.context, rules, say("work.by_request"))
         limit = _limit(app, wish.test_limit)
-        return _begin_run(app, Plan(tuple(app.chosen(tuple(names))), tuple(_phases(wish.phases)), limit))
+        wanted = Plan(tuple(app.chosen(tuple(names))), tuple(_phases(wish.phases)), limit)
+        return _begin_run(app, wanted, named=names)
 
     return _answer(keeper, act, fresh=True)
 
@@ -82,7 +83,8 @@ def do(keeper: AppCache, task: str, body: bytes) -> Reply:
 
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
-        return _begin_run(app, Plan((entity,), (phase,), _limit(app, _read(body, Limit).test_limit)))
+        limit = _limit(app, _read(body, Limit).test_limit)
+        return _begin_run(app, Plan((entity,), (phase,), limit), named=[entity])
 
     return _answer(keeper, act, fresh=True)
 
@@ -105,7 +107,7 @@ def resume(keeper: AppCache) -> Reply:
 
     def act(app: App) -> Reply:
         wanted = plan.resumable_run(app.context.store).plan
-        return _begin_run(app, wanted)
+        return _begin_run(app, wanted, named=wanted.entities)
 
     return _answer(keeper, act, fresh=True)
 
@@ -141,7 +143,7 @@ def retry(keeper: AppCache, body: bytes) -> Reply:
         if not renewed:
             return Reply(OK, {**counts, "message": say("work.nothing_to_retry")})
         wanted = requeue.reopen_plan(app.context, renewed)
-        reply = _begin_run(app, wanted)
+        reply = _begin_run(app, wanted, named=wanted.entities)
         return Reply(reply.status, {**reply.body, **counts})
 
     return _answer(keeper, act, fresh=True)
@@ -154,11 +156,17 @@ def _limit(app: App, wished: int | None) -> int:
     return app.context.options.test_limit if wished is None else wished
 
 
-def _begin_run(app: App, wanted: Plan) -> Reply:
-    ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in wanted.entities)
+def _begin_run(app: App, wanted: Plan, *, named: Sequence[str]) -> Reply:
+    planned = {*app.planned(), *named}  # as far as the last look at both portals shows
+    ordered = tuple(one.name for one in app.catalog.entities if one.name in wanted.entities and one.name in planned)
     _refuse_second_run(app, replace(wanted, entities=ordered))
     run = app.runner.begin(
-        wanted.entities, wanted.phases, test_limit=wanted.test_limit, delta=wanted.delta, deep=wanted.deep
+        wanted.entities,
+        wanted.phases,
+        test_limit=wanted.test_limit,
+        delta=wanted.delta,
+        deep=wanted.deep,
+        named=named,
     )
     app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run).step():

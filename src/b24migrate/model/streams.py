@@ -616,6 +616,8 @@ class Entity:
     probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
     habits: tuple[Probe, ...] = ()  # what portals differ in, and what is asked to see it
+    # a plan that names no entities goes without it where a portal lacks what it needs; a target announces its streams
+    optional: bool = False
 
     @property
     def refers_to(self) -> frozenset[str]:

@@ -35,6 +35,7 @@ class TargetInfo(NamedTuple):
     limits: TargetLimits
     lacks: Mapping[str, str] = {}  # of an entity that it does not take: why, in a sentence
     checks: Mapping[str, TargetCheck] = {}  # of an entity that it takes: what there is to say of it
+    streams: tuple[str, ...] = ()  # of optional entities: those that it takes; none where it announces none
 
 
 class FieldOutcome(NamedTuple):
@@ -96,6 +97,10 @@ class Target(Protocol):
         ...
 
     def info(self) -> TargetInfo: ...
+
+    def streams(self) -> frozenset[str]:
+        """The streams that it announces (`TargetInfo.streams`); asked once."""
+        ...
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         """One call, within the target's limits (the caller asks `fits` first). One outcome per item."""

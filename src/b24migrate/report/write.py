@@ -124,7 +124,7 @@ def make_report(app: App, request: Request) -> Written:
     speech = words(request.language)
     texts = Texts(speech, request.redact)
     with write_folder(request.out, NAMES, force=request.force) as folder:
-        facts = gather(app.context, folder, wanted=app.chosen(), clean=lambda text: mask_email(request.redact(text)))
+        facts = gather(app.context, folder, wanted=app.planned(), clean=lambda text: mask_email(request.redact(text)))
         making = Sources(app.context, folder, facts, FileFacts(), speech.language)
         tallies = {table.name: write_table(table, making, texts) for table in TABLES}
         page = Page(

@@ -47,8 +47,14 @@ class ImportTarget:
         try:
             limits = TargetLimits(*(int(result["limits"][name]) for name in TargetLimits._fields))
             entities = tuple(map(str, result["entities"]))
+            streams = tuple(map(str, result.get("streams") or ()))  # servers of version 1 have no such key
             found = TargetInfo(
-                int(result["contract"]), str(result["server"]), str(result["timezone"]), entities, limits
+                int(result["contract"]),
+                str(result["server"]),
+                str(result["timezone"]),
+                entities,
+                limits,
+                streams=streams,
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise _strange("import.info") from None
@@ -56,6 +62,9 @@ class ImportTarget:
             raise _strange("import.info")
         self._info = found
         return found
+
+    def streams(self) -> frozenset[str]:
+        return frozenset((self._info or self.info()).streams)
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         body = {"stream": stream, "run": run, "dry_run": False, "items": list(map(_encode_item, items))}

@@ -57,7 +57,7 @@ def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def cut_over(speaks: Speaks, wish: CutoverWish) -> Answer:
         refuse_action(context, overviews, views.CUTOVER)
         with context.app() as app:
-            obstacle = find_obstacle(app.context, app.chosen(), read_cutover(app.context.store), wish.step)
+            obstacle = find_obstacle(app.context, app.planned(), read_cutover(app.context.store), wish.step)
         if obstacle is None and wish.step in (FREEZE, LIVE) and not wish.confirmed:
             obstacle = not_confirmed()
         if obstacle is not None:

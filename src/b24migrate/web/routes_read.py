@@ -133,7 +133,7 @@ def _add_problems(router: APIRouter, context: Context) -> None:
     @router.get("/cutover", response_model=CutoverView, summary="The steps of the cutover, the forecast, who writes")
     def cutover(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(cutovers.view(app.context, app.chosen()), speaks.language))
+            return Answer(in_language(cutovers.view(app.context, app.planned()), speaks.language))
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:

@@ -9,7 +9,7 @@ from b24sim.errors import RestError
 from b24sim.imports import arguments, furniture
 from b24sim.imports.arguments import malformed
 from b24sim.imports.batch import BatchTaker
-from b24sim.imports.catalog import ENTITIES, STREAMS
+from b24sim.imports.catalog import ANNOUNCED, ENTITIES, STREAMS
 from b24sim.imports.custom_fields import CustomField, CustomFields
 from b24sim.imports.deletion import delete_records
 from b24sim.imports.field_wish import Wish
@@ -37,11 +37,15 @@ class Imports:
         now: Callable[[], datetime],
         timezone: str = "Europe/Moscow",
         entities: Sequence[str] = ENTITIES,
+        streams: Sequence[str] | None = None,
         limits: Limits | None = None,
         existing_users: furniture.Furniture = furniture.ADMINISTRATOR,
         root_department: furniture.Furniture = furniture.COMPANY,
     ):
         self._now, self._timezone, self._entities = now, timezone, tuple(entities)
+        # Of what is announced: the streams that this box takes. None is all of them, and none is a box of version 1.
+        self.streams = tuple(one.name for one in ANNOUNCED) if streams is None else tuple(streams)
+        self._unserved = {one.name for one in ANNOUNCED}.difference(self.streams)
         self._limits = limits or Limits()
         self._lock = RLock()
         self._store = Store(STREAMS.values(), root_department=next(iter(root_department)))
@@ -126,7 +130,7 @@ class Imports:
             case ["import", "users", "match"] if "users" in self._entities:
                 return lambda body: match_users(self._store, body)
             case ["import", entity, verb] if entity in self._entities and verb in self._verbs:
-                return lambda body: self._verbs[verb](_stream(entity, body), body)
+                return lambda body: self._verbs[verb](self._stream(entity, body), body)
         raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
 
     def _info(self, _body: Body) -> Result:
@@ -135,8 +139,15 @@ class Imports:
             "server": SERVER,
             "timezone": self._timezone,
             "entities": list(self._entities),
+            **({"streams": list(self.streams)} if self.streams else {}),
             "limits": self._limits.body(),
         }
+
+    def _stream(self, entity: str, body: Body) -> Stream:
+        stream = STREAMS.get(arguments.text(body, "stream"))
+        if stream is None or stream.entity != entity or stream.name in self._unserved:
+            raise malformed(f"{entity} has no stream {body['stream']}")
+        return stream
 
     def _declare_fields(self, stream: Stream, body: Body) -> Result:
         type_id = body.get("type")
@@ -166,10 +177,3 @@ class Imports:
         for stream, rows in records.items():
             for target_id, fields in rows.items():
                 self._store.put_row(stream, target_id, Row(dict(fields), own=True))
-
-
-def _stream(entity: str, body: Body) -> Stream:
-    stream = STREAMS.get(arguments.text(body, "stream"))
-    if stream is None or stream.entity != entity:
-        raise malformed(f"{entity} has no stream {body['stream']}")
-    return stream

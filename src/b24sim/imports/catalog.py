@@ -225,7 +225,9 @@ WORKFLOWS = (
     ),
 )
 
+# What came after the first version of the contract: `import.info` lists it under `streams`.
+ANNOUNCED: tuple[Stream, ...] = ()
 STREAMS: Mapping[str, Stream] = {
-    stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS)
+    stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }
 ENTITIES = ("users", "groups", "chats", "feed", "tasks", "workflows", "crm")

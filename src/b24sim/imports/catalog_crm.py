@@ -20,6 +20,7 @@ from b24sim.imports.kinds import (
     Many,
     Ref,
     Shape,
+    is_int,
 )
 from b24sim.imports.stream import Rule, Stream
 
@@ -61,6 +62,19 @@ class CrmBinding:
             raise seen.refuse(f"{value!r} is not a CRM link")
         type_id = str(int(match[2], 16)) if match[2] else TYPE_OF_LETTER[match[1]]
         _refer_to_item(type_id, match[3], seen)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """`{"ownerTypeId": 2, "ownerId": "12"}`: a record of the CRM, both numbers as they are here."""
+
+    def check(self, value: object, seen: Inspection) -> None:
+        if not isinstance(value, dict) or value.keys() != {"ownerTypeId", "ownerId"}:
+            raise seen.refuse("must have ownerTypeId and ownerId")
+        number, target_id = value["ownerTypeId"], value["ownerId"]
+        if not is_int(number) or not isinstance(target_id, str):
+            raise seen.refuse("ownerTypeId must be a whole number, and ownerId a string")
+        _refer_to_item(str(number), target_id, seen)
 
 
 def _refer_to_item(type_id: str, target_id: str, seen: Inspection) -> None:

@@ -63,11 +63,16 @@ def _links_of_record(context: RunContext, stream: Stream, one: SourceRecord) -> 
 
 def _not_staged(context: RunContext, name: str, ids: set[str]) -> set[str]:
     stream = context.streams.get(name)
-    if stream is None or stream.fetch is None:
+    if stream is None or stream.fetch is None or _is_left_out(context, name):
         return set()
     if stream.by_natural:
         return {one for one in ids if context.store.holder(stream.table, one) is None}
     return ids - context.store.known(stream.table, sorted(ids))
+
+
+def _is_left_out(context: RunContext, stream: str) -> bool:
+    owner = context.owner.get(stream)
+    return owner is not None and owner.optional and owner.name not in context.options.planned
 
 
 class LinkRecorder:

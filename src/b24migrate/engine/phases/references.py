@@ -165,6 +165,8 @@ class References:
         where = locate(self._context, stream, source_id)
         if where is Whereabouts.NEWER:
             done.brings.append((stream, source_id))
+        if where is Whereabouts.UNKNOWN and (owner := self._context.owner.get(stream)) and owner.optional:
+            return Policy.DROP  # a plan may go without it
         return Policy.DROP if where is Whereabouts.GONE else Policy.REQUIRE
 
     def _explain_missing(self, spec: Field, stream: str, source_id: str) -> str:

@@ -16,7 +16,7 @@ from b24migrate.entities.chats.reader import (
     refetch_messages,
     skip_rule,
 )
-from b24migrate.entities.codes import CRM_STREAMS, record_of, type_id
+from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
 from b24migrate.messages import say
 from b24migrate.model.records import Args, Json, SetAside, Table
@@ -162,7 +162,7 @@ chats = Stream(
         *texts("color"),
         Field("avatar", Kind.FILE, take=lambda record: [ref.key for ref in avatar(record)]),
         *texts("entity_type"),
-        Field("entity_id", Kind.CODED, code=chat_subject, names=("groups", *CRM_STREAMS)),
+        Field("entity_id", Kind.CODED, code=chat_subject, names=("groups", *OWNER_STREAMS)),
         Field("parent_chat_id", Kind.REF, take=channel_of, to="chats", late=True, beyond=True),
         Field("parent_message_id", Kind.REF, take=post_of, to="chat_messages", late=True, beyond=True),
     ),

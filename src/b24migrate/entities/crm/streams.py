@@ -9,8 +9,8 @@ from b24migrate.entities import probes
 from b24migrate.entities.codes import (
     COMPANY,
     CONTACT,
-    CRM_STREAMS,
     DEAL,
+    OWNER_STREAMS,
     STAGE_CODES,
     crm_code,
     dictionary_entry,
@@ -341,7 +341,7 @@ crm_spitems = Stream(
         *MONEY,
         Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
         Field(
-            "parentId", Kind.FAMILY, take=parents, code=parent, names=CRM_STREAMS, policy=Policy.EXISTING, waits=True
+            "parentId", Kind.FAMILY, take=parents, code=parent, names=OWNER_STREAMS, policy=Policy.EXISTING, waits=True
         ),
     ),
     stamp="createdTime",

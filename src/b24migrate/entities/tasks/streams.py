@@ -8,7 +8,7 @@ import msgspec
 
 from b24migrate.entities import probes
 from b24migrate.entities.attachments import drive_refs, refs_of, resolve_attachments, resolve_rows
-from b24migrate.entities.codes import CRM_STREAMS, crm_link
+from b24migrate.entities.codes import OWNER_STREAMS, crm_link
 from b24migrate.entities.custom_fields import task_fields
 from b24migrate.entities.readers import fetch_either, fetch_one_by_one, fetch_together, mark_unread
 from b24migrate.entities.tasks.comments import (
@@ -270,7 +270,7 @@ tasks = Stream(
             Kind.CODED,
             take=lambda record: as_list(record.payload["ufCrmTask"]) if "ufCrmTask" in record.payload else ABSENT,
             code=crm_link,
-            names=CRM_STREAMS,
+            names=OWNER_STREAMS,
             policy=Policy.EXISTING,
         ),
         Field("ufTaskWebdavFiles", Kind.FILES, take=file_keys),

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from b24migrate.engine.diagnosis import Check, Diagnosis
 from b24migrate.engine.doctor import refusal_check, wait_for_limits
+from b24migrate.engine.optional import find_untaken
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity import model
 from b24migrate.insight.fidelity.count import ANY, count
@@ -46,7 +47,7 @@ def ask_target(context: RunContext) -> list[Rule]:
     """What the target says now, of the streams that there are, and what is changed before it is sent; it is
     remembered for callers without a target. Raises what the target refuses with."""
     own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
-    rules = relevant_rules(context, [*context.target.fidelity(), *own])
+    rules = relevant_rules(context, [*context.target.fidelity(), *own, *_untaken(context)])
     rows = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(context.clock.now().replace(microsecond=0))
     before = context.store.read(FIDELITY, _key(context))
@@ -54,6 +55,18 @@ def ask_target(context: RunContext) -> list[Rule]:
         model.keep_accepted(context, _rules(before), rules)
     context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_rules(rules), "Data": rows, "AtUtc": now})])
     return rules
+
+
+def _untaken(context: RunContext) -> list[Rule]:
+    """Every stream of an optional entity that the target does not take is lost."""
+    entities = [one for one in context.entities if one.optional]
+    taken = context.target.streams() if entities else ()
+    return [
+        Rule(stream.name, "", Keeping.LOST, say("reason.untaken"))
+        for one in entities
+        if find_untaken(one, taken)
+        for stream in one.streams
+    ]
 
 
 def current_list(context: RunContext, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:

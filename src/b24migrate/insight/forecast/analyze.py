@@ -4,7 +4,7 @@ it remembers is a row or two of its own in the store."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from zoneinfo import ZoneInfo
 
 from b24migrate.engine import plan, probe
@@ -46,13 +46,23 @@ def survey(
     limits: Limits,
     *,
     timezone: ZoneInfo,
+    named: Collection[str] = (),
     share: float = SHARE,
     notice: Notice = lambda _: None,
 ) -> Survey:
     """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
     began = context.clock.monotonic()
     notice("both ends")
-    diagnosis = examine(context.source, context.target, context.store, entities, timezone=timezone, clock=context.clock)
+    diagnosis = examine(
+        context.source,
+        context.target,
+        context.store,
+        entities,
+        timezone=timezone,
+        clock=context.clock,
+        named=named,
+    )
+    entities = [one for one in entities if one.name not in diagnosis.facts.left_out]
     for check in diagnosis.failed:
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)

@@ -54,12 +54,18 @@ class RestTarget:
         self._box.close_dates = close_dates
         self._journal = Journal(store)
         self._hands = SerialCalls()
+        self._streams: frozenset[str] | None = None
         self.serial = frozenset(writer.stream for writer in self._writers.values() if writer.serial)
         self.unchangeable = frozenset(writer.stream for writer in self._writers.values() if writer.unchangeable)
 
     def info(self) -> TargetInfo:
         with expect_known_shape("import.info"):
-            return inspect_box(self._box, self._writers.values())
+            found = inspect_box(self._box, self._writers.values())
+        self._streams = frozenset(found.streams)
+        return found
+
+    def streams(self) -> frozenset[str]:
+        return frozenset(self.info().streams) if self._streams is None else self._streams
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         with self._hands.alone(stream, [item.key for item in items]):
@@ -191,9 +197,11 @@ def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
     lacks: dict[str, str] = {}
     checks: dict[str, TargetCheck] = {}
     entities: dict[str, None] = {}
+    streams: list[str] = []
     for writer in writers:
         entities[writer.entity] = None
         lacking = describe_missing(writer.needs, scopes, methods)
+        streams += [] if lacking else [writer.stream]
         if lacking and not writer.optional:
             lacks.setdefault(writer.entity, lacking)
         check = writer.check(box) if writer.check else None
@@ -203,7 +211,7 @@ def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
             checks[writer.entity] = check
     zone = str(now)[19:] if isinstance(now, str) else ""
     served = tuple(name for name in entities if name not in lacks)
-    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks, checks)
+    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks, checks, tuple(streams))
 
 
 def existing_methods(box: Box, names: Collection[str]) -> list[str]:
