@@ -69,7 +69,7 @@ return [
         'Bitrix\Main\Type\Date' => 'createFromTimestamp:1',
         'Bitrix\Main\Type\DateTime' => 'createFromTimestamp:1',
         'CAgent' => 'GetList:2',
-        'CFile' => 'CheckImageFile:1 MakeFileArray:1 SaveFile:2',
+        'CFile' => 'CheckImageFile:1 GetFileArray:1 MakeFileArray:1 SaveFile:2',
         'CSite' => 'GetDefSite:0',
         'CTimeZone' => 'Disable:0 Enable:0',
         'CUser' => 'Add:1 Delete:1 GetList:4 Update:2',

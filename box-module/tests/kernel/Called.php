@@ -6,7 +6,8 @@ namespace B24migrate\Import\Tests\Kernel;
 
 /**
  * Which methods of the kernel the module calls by name, and which it has anew in classes of its own (`~`): what
- * `install/kernel.php` must say. `php -r 'require "tests/autoload.php"; …; echo Called::asPhp();'` writes it.
+ * `install/kernel.php` must say, but for what only streams of later versions of the contract need.
+ * `php -r 'require "tests/autoload.php"; …; echo Called::asPhp();'` writes it.
  */
 final class Called
 {
@@ -83,7 +84,7 @@ final class Called
             $known = Signatures::method($class, $method);
             // every table of the ORM has the methods of all of them
             $ofAll = $known === null || $known['of'] === 'Bitrix\Main\ORM\Data\DataManager';
-            if (!$ofAll && $known['visibility'] === 'public') {
+            if (!$ofAll && $known['visibility'] === 'public' && !Signatures::isOfLaterStreams($class)) {
                 $found[$class][$method] = max($count, $found[$class][$method] ?? 0);
             }
         }

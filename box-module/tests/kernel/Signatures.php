@@ -6,7 +6,8 @@ namespace B24migrate\Import\Tests\Kernel;
 
 /**
  * What the classes and tables of the kernel look like: `signatures.json`, whose `about` says how to read it. Facts
- * about a kernel that was looked at, so that neither the module nor the fakes can name what is not there.
+ * about a kernel that was looked at, so that neither the module nor the fakes can name what is not there. Classes that
+ * only streams of later versions of the contract need are in `signatures-later.json`, of a newer kernel.
  */
 final class Signatures
 {
@@ -15,8 +16,23 @@ final class Signatures
     /** @return array<string, mixed> */
     public static function table(): array
     {
-        return self::$table ??= json_decode(
-            (string)file_get_contents(__DIR__ . '/signatures.json'),
+        return self::$table ??= array_replace_recursive(
+            self::file('signatures-later.json'),
+            self::file('signatures.json')
+        );
+    }
+
+    /** A box without it can have the module: it does not announce the streams that need the class. */
+    public static function isOfLaterStreams(string $class): bool
+    {
+        return isset(self::file('signatures-later.json')['classes'][$class]);
+    }
+
+    private static function file(string $name): array
+    {
+        static $files = [];
+        return $files[$name] ??= json_decode(
+            (string)file_get_contents(__DIR__ . "/$name"),
             true,
             flags: JSON_THROW_ON_ERROR
         );

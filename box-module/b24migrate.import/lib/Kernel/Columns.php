@@ -11,8 +11,8 @@ defined('B_PROLOG_INCLUDED') || exit;
 /**
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
- * Fields are listed by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, said
- * (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
+ * Fields are listed by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text,
+ * utm (a text beside the row), said (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
  * CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id, or 0), author (an id, "0" for
  * the system), ids, time and day (strings of the site), moment and date (objects), midnight (a day in a column that
  * holds a time). What is more than a spelling the gateways do themselves.
@@ -73,7 +73,7 @@ final class Columns
     public static function toColumn(string $kind, mixed $value): mixed
     {
         return match ($kind) {
-            'text' => (string)$value,
+            'text', 'utm' => (string)$value,
             'said' => (string)$value === '' ? self::NOTHING : (string)$value,
             'flag' => $value ? 'Y' : 'N',
             'int', 'id' => $value === null ? false : (int)$value,
@@ -92,7 +92,7 @@ final class Columns
     public static function fromColumn(string $kind, mixed $value): mixed
     {
         return match ($kind) {
-            'text' => (string)$value === '' ? null : (string)$value,
+            'text', 'utm' => (string)$value === '' ? null : (string)$value,
             // The feed and the forum keep it with emoji spelled out.
             'said' => in_array((string)$value, ['', self::NOTHING], true) ? null : Emoji::decode((string)$value),
             'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),

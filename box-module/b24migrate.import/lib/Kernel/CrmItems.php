@@ -13,20 +13,37 @@ use Bitrix\Crm\Statistics\OperationFacade\Deal as DealStatistics;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Companies, contacts, deals and items of smart processes. */
+/** Companies, contacts, deals, leads, quotes, invoices and items of smart processes. */
 final class CrmItems extends Gateway
 {
     /** The kernel's operations write to many tables and caches, and have transactions of their own. */
     protected const ATOMIC = false;
-    /** The kernel changes these whenever something is hung on an item: an activity, a task. */
-    protected const VOLATILE = ['updatedTime', 'updatedBy'];
-    private const TYPES = ['crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2];
-    /** Who says that an ORIGIN_ID is a stamp. */
-    private const ORIGINATOR = 'b24migrate';
+    /**
+     * The kernel changes these whenever something is hung on an item: an activity, a task. And the first successful
+     * deal of a client makes repeated ones of all the others.
+     */
+    protected const VOLATILE = ['updatedTime', 'updatedBy', 'isReturnCustomer'];
+    private const TYPES = [
+        'crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2, 'crm_leads' => 1, 'crm_quotes' => 7,
+        'crm_invoices' => 31,
+    ];
+    /** Where the box counts the items of each type from 1, but the contract has one stream, or one word, for several. */
+    private const NUMBERED = ['crm_spitems', 'crm_invoices'];
     /** Which records of which type hold on to one, and by what. */
     private const HOLDERS = [
-        'crm_companies' => [[3, 'COMPANY_ID', 'contacts'], [2, 'COMPANY_ID', 'deals']],
-        'crm_contacts' => [[2, 'CONTACT_ID', 'deals']],
+        'crm_companies' => [
+            [3, 'COMPANY_ID', 'contacts'], [2, 'COMPANY_ID', 'deals'], [1, 'COMPANY_ID', 'leads'],
+            [7, 'COMPANY_ID', 'quotes'], [31, 'COMPANY_ID', 'invoices'],
+        ],
+        'crm_contacts' => [
+            [2, 'CONTACT_ID', 'deals'], [1, 'CONTACT_ID', 'leads'], [7, 'CONTACT_ID', 'quotes'],
+            [31, 'CONTACT_ID', 'invoices'],
+        ],
+        'crm_deals' => [[7, 'DEAL_ID', 'quotes']],
+        'crm_leads' => [
+            [2, 'LEAD_ID', 'deals'], [3, 'LEAD_ID', 'contacts'], [4, 'LEAD_ID', 'companies'], [7, 'LEAD_ID', 'quotes'],
+        ],
+        'crm_quotes' => [[2, 'QUOTE_ID', 'deals']],
     ];
 
     private readonly CrmValues $values;
@@ -52,8 +69,9 @@ final class CrmItems extends Gateway
         }
         foreach ($numbers as $type => $known) {
             $factory = Container::getInstance()->getFactory($type);
+            $utm = UtmTags::of($type, array_keys($known));
             foreach ($factory ? self::items($factory, array_keys($known)) : [] as $own => $parts) {
-                $found[$known[$own]] = $this->values->read($factory, $parts);
+                $found[$known[$own]] = $this->values->read($factory, $parts, $utm[$own] ?? []);
             }
         }
         return $found;
@@ -63,14 +81,16 @@ final class CrmItems extends Gateway
     {
         $type = self::TYPES[$this->stream] ?? (int)$fields['entityTypeId'];
         $factory = $this->factory($type);
+        CrmItemNumbers::mustBeFree($factory, $fields, 0);
         $item = $factory->createItem();
         $this->values->set($item, $factory, $fields);
-        foreach ($this->stamps($key) as $column => $stamp) {
+        foreach (CrmStamp::of($this->stream, self::stamp($key), $fields) as $column => $stamp) {
             $item->set($column, $stamp);
         }
         try {
             $import = new QuietImport($item, self::settings($type), $factory->getFieldsCollection());
             self::mustSucceed($import->launch());
+            $this->values->setPastOperation($item, $factory, $fields);
         } catch (\Throwable $fault) {
             // The kernel may have saved it and stumbled afterwards.
             $item->getId() > 0 && $this->delete($this->number($type, $item->getId()));
@@ -83,11 +103,13 @@ final class CrmItems extends Gateway
     {
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
+        CrmItemNumbers::mustBeFree($factory, $fields, $own);
         $select = ['*', ...self::joinedFields($factory)];
         $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::deletedFault();
         $this->values->set($item, $factory, $fields);
         $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
         self::mustSucceed($update->launch());
+        $this->values->setPastOperation($item, $factory, $fields);
     }
 
     /** It may be in the recycle bin afterwards; to be checked on a real box. */
@@ -113,12 +135,20 @@ final class CrmItems extends Gateway
     public function findLeftover(string $key, array $fields): ?string
     {
         $type = self::TYPES[$this->stream] ?? (int)$fields['entityTypeId'];
-        $filter = [];
-        foreach ($this->stamps($key) as $column => $stamp) {
-            $filter["=$column"] = $stamp;
-        }
-        $item = $this->factory($type)->getItems(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])[0] ?? null;
-        return $item ? $this->number($type, $item->getId()) : null;
+        $factory = $this->factory($type);
+        $stamps = CrmStamp::of($this->stream, self::stamp($key), $fields);
+        $filter = CrmStamp::filter($stamps ?: CrmStamp::looks($fields));
+        $items = $factory->getItems(['select' => ['ID'], 'filter' => $filter]);
+        $ids = array_map(fn(Item $item): array => ['ID' => $this->number($type, $item->getId())], $items);
+        return $stamps === [] ? $this->firstWithoutKey($ids) : $ids[0]['ID'] ?? null;
+    }
+
+    /** The next quote or invoice that people make gets a number behind those that were imported. */
+    public function settle(int $id): void
+    {
+        [$type, $own] = $this->parts((string)$id);
+        $factory = Container::getInstance()->getFactory($type);
+        $factory === null || CrmItemNumbers::advance($factory, $own);
     }
 
     /**
@@ -149,13 +179,6 @@ final class CrmItems extends Gateway
         return (int)Container::getInstance()->getFactory($type)?->getItemsCount($filter);
     }
 
-    private function stamps(string $key): array
-    {
-        return $this->stream === 'crm_spitems'
-            ? ['XML_ID' => self::stamp($key)]
-            : ['ORIGINATOR_ID' => self::ORIGINATOR, 'ORIGIN_ID' => self::stamp($key)];
-    }
-
     private static function settings(int $type): Settings
     {
         $context = (new Context())->setUserId(self::actor())->setScope(Context::SCOPE_TASK);
@@ -173,11 +196,12 @@ final class CrmItems extends Gateway
 
     private function parts(string $id): array
     {
-        return isset(self::TYPES[$this->stream]) ? [self::TYPES[$this->stream], (int)$id] : CrmNumbers::parts($id);
+        $isNumbered = in_array($this->stream, self::NUMBERED, true);
+        return $isNumbered ? CrmNumbers::parts($id) : [self::TYPES[$this->stream], (int)$id];
     }
 
     private function number(int $type, int $id): string
     {
-        return isset(self::TYPES[$this->stream]) ? (string)$id : CrmNumbers::number($type, $id);
+        return in_array($this->stream, self::NUMBERED, true) ? CrmNumbers::number($type, $id) : (string)$id;
     }
 }

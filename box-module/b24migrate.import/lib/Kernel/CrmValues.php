@@ -18,7 +18,7 @@ final class CrmValues
     /** In the order in which they are set: a stage belongs to a pipeline, a price to a currency. */
     private const FIELDS = [
         'code' => 'currencyId stageId',
-        'text' => 'title name lastName secondName comments sourceId',
+        'text' => 'title name lastName secondName comments sourceId sourceDescription',
         'link' => 'assignedById createdBy updatedBy movedBy companyId',
         'moment' => 'createdTime updatedTime movedTime',
         'bool' => 'opened closed isManualOpportunity',
@@ -26,22 +26,27 @@ final class CrmValues
         'number' => 'opportunity',
         'ids' => 'observers',
     ];
+    private const MORE = [
+        'crm_leads' => [
+            'text' => 'honorific post companyTitle statusDescription originatorId originId',
+            'moment' => 'dateClosed',
+            'date' => 'birthdate',
+        ],
+        'crm_quotes' => ['text' => 'quoteNumber content terms', 'date' => 'actualDate'],
+        'crm_invoices' => ['text' => 'accountNumber'],
+    ];
+    /** Written into the table when the operation is done: it would work them out, or copy a lead into its clients. */
+    private const PAST_OPERATION = ['link' => 'leadId quoteId dealId', 'bool' => 'isReturnCustomer'];
     /** An item always has them, so there is nothing to clear. */
     private const FILLED = [
         'CURRENCY_ID', 'STAGE_ID', 'ASSIGNED_BY_ID', 'CREATED_BY', 'UPDATED_BY', 'MOVED_BY', 'CREATED_TIME',
-        'UPDATED_TIME', 'MOVED_TIME',
+        'UPDATED_TIME', 'MOVED_TIME', 'QUOTE_NUMBER', 'ACCOUNT_NUMBER', 'IS_RETURN_CUSTOMER',
     ];
     private const BINDINGS = [
         'contactIds' => ['CONTACT_BINDINGS', \CCrmOwnerType::Contact],
         'companyIds' => ['COMPANY_BINDINGS', \CCrmOwnerType::Company],
     ];
-    private const PRODUCT_ROW = [
-        'text' => 'productName measureCode',
-        'number' => 'price quantity discountRate taxRate',
-        'flag' => 'taxIncluded',
-        'int' => 'sort',
-    ];
-    private const DISCOUNT_IN_PERCENT = 2;
+    private const ON_DISK = 3;
     /** What lies in other tables, and is there only when it is asked for. */
     public const ELSEWHERE = ['CONTACT_BINDINGS', 'COMPANY_BINDINGS', 'PRODUCT_ROWS', 'OBSERVERS'];
 
@@ -52,7 +57,7 @@ final class CrmValues
     public function set(Item $item, Factory $factory, array $fields): void
     {
         isset($fields['categoryId']) && self::put($item, 'CATEGORY_ID', CrmNumbers::id($fields['categoryId']));
-        foreach ((new Columns(self::FIELDS, self::FILLED))->toKernel($fields) as $column => $value) {
+        foreach ($this->columns()->toKernel($fields) as $column => $value) {
             self::put($item, $column, $value);
         }
         foreach ($fields as $name => $value) {
@@ -69,24 +74,59 @@ final class CrmValues
             $this->setMultifields($item, $fields['fm'] ?? []);
         }
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
-            $this->setProductRows($item, $fields['productRows'] ?? []);
+            CrmProductRows::set($item, $fields['productRows'] ?? []);
+        }
+        if (array_key_exists('storageElementIds', $fields)) {
+            self::put($item, 'STORAGE_TYPE_ID', self::ON_DISK);
+            $now = (array)$item->get('STORAGE_ELEMENT_IDS');
+            $files = $fields['storageElementIds'] ?? [];
+            $author = (int)($fields['createdBy'] ?? 0);
+            self::put($item, 'STORAGE_ELEMENT_IDS', CrmFiles::save($files, $now, 'storageElementIds', $author));
         }
         foreach ($this->customRow($item, $factory, $fields) as $code => $value) {
             self::put($item, $code, $value);
         }
     }
 
-    /** @param array<string, Item> $parts the item, and the same with each of what lies elsewhere */
-    public function read(Factory $factory, array $parts): array
+    /** What follows when the item is there: nobody is told of it, and no date of it moves. */
+    public function setPastOperation(Item $item, Factory $factory, array $fields): void
+    {
+        $row = (new Columns(self::PAST_OPERATION, self::FILLED))->toKernel($fields);
+        $row = array_filter($row, $item->hasField(...), ARRAY_FILTER_USE_KEY);
+        $row === [] || Gateway::mustSucceed($factory->getDataClass()::update($item->getId(), $row));
+        if (array_key_exists('storageElementIds', $fields) && $item->hasField('STORAGE_ELEMENT_IDS')) {
+            // The action that a factory adds to its operations would do it.
+            \CCrmQuote::DoSaveElementIDs($item->getId(), self::ON_DISK, (array)$item->get('STORAGE_ELEMENT_IDS'));
+        }
+    }
+
+    private function columns(): Columns
+    {
+        $fields = self::FIELDS + ['utm' => UtmTags::FIELDS];
+        foreach (self::MORE[$this->stream] ?? [] as $kind => $names) {
+            $fields[$kind] = isset($fields[$kind]) ? "$fields[$kind] $names" : $names;
+        }
+        return new Columns($fields, self::FILLED);
+    }
+
+    /**
+     * @param array<string, Item> $parts the item, and the same with each of what lies elsewhere
+     * @param array<string, string> $utm by column
+     */
+    public function read(Factory $factory, array $parts, array $utm): array
     {
         $item = $parts['*'];
         $type = $item->getEntityTypeId();
         $get = fn(string $column): mixed => ($parts[$column] ?? $item)->get($column);
         $fields = $this->stream === 'crm_spitems' ? ['entityTypeId' => (string)$type] : [];
-        foreach ((new Columns(self::FIELDS))->kinds as $name => [$column, $kind]) {
+        $kinds = $this->columns()->kinds + (new Columns(self::PAST_OPERATION))->kinds;
+        foreach ($kinds as $name => [$column, $kind]) {
             if ($item->hasField($column)) {
-                $fields[$name] = Columns::fromColumn($kind, $get($column));
+                $fields[$name] = Columns::fromColumn($kind, $kind === 'utm' ? $utm[$column] ?? null : $get($column));
             }
+        }
+        if ($item->hasField('STORAGE_ELEMENT_IDS')) {
+            $fields['storageElementIds'] = array_values(CrmFiles::origins((array)$get('STORAGE_ELEMENT_IDS')));
         }
         if ($item->hasField('CATEGORY_ID')) {
             $category = (int)$get('CATEGORY_ID');
@@ -101,9 +141,9 @@ final class CrmValues
             $fields['fm'] = self::multifields($item);
         }
         if ($item->hasField('PRODUCT_ROWS')) {
-            $fields['productRows'] = self::productRows($get('PRODUCT_ROWS')?->toArray() ?? []);
+            $fields['productRows'] = CrmProductRows::read($get('PRODUCT_ROWS')?->toArray() ?? []);
         }
-        return $fields + self::parents($factory, $item) + $this->custom($item);
+        return CrmStamp::hide($fields) + self::parents($factory, $item) + $this->custom($item);
     }
 
     /** What this kind of record does not have on this box stays out of it: a company has no stage. */
@@ -136,23 +176,6 @@ final class CrmValues
         );
     }
 
-    /** The kernel merges equal rows; which ones are equal is to be checked on a real box. */
-    private function setProductRows(Item $item, array $wanted): void
-    {
-        $columns = new Columns(self::PRODUCT_ROW);
-        $filled = static fn(mixed $row) => array_filter((array)$row, static fn($value) => $value !== null);
-        $rows = array_map(static fn(mixed $row) => $columns->toKernel($filled($row))
-            + ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT], $wanted);
-        Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
-    }
-
-    private static function productRows(array $rows): array
-    {
-        $columns = new Columns(self::PRODUCT_ROW);
-        $none = array_fill_keys(array_column($columns->kinds, 0), null);
-        return array_map(static fn(array $row) => $columns->fromKernel($row + $none), array_values($rows));
-    }
-
     /** The data of an item would tell them too, but at the price of a query for each. */
     private static function parents(Factory $factory, Item $item): array
     {
@@ -160,7 +183,7 @@ final class CrmValues
         foreach ($factory->getFieldsCollection() as $field) {
             if (preg_match('/^PARENT_ID_(\d+)$/', $field->getName(), $found) === 1) {
                 [$type, $id] = [(int)$found[1], (int)$item->get($field->getName())];
-                $number = in_array($type, [2, 3, 4], true) ? (string)$id : CrmNumbers::number($type, $id);
+                $number = in_array($type, [1, 2, 3, 4, 7], true) ? (string)$id : CrmNumbers::number($type, $id);
                 $fields["parentId$type"] = $id === 0 ? null : $number;
             }
         }

@@ -42,6 +42,9 @@ final class KernelBox implements Box
         'crm_contacts' => [CrmItems::class, 'crm'],
         'crm_deals' => [CrmItems::class, 'crm'],
         'crm_spitems' => [CrmItems::class, 'crm'],
+        'crm_leads' => [CrmItems::class, 'crm'],
+        'crm_quotes' => [CrmItems::class, 'crm', 'disk'],
+        'crm_invoices' => [CrmItems::class, 'crm'],
         'tasks' => [Tasks::class, 'tasks', 'forum', 'im', 'disk'],
         'task_checklists' => [TaskChecklists::class, 'tasks'],
         'task_comments' => [TaskForumComments::class, 'tasks', 'forum', 'im', 'disk'],
@@ -51,6 +54,7 @@ final class KernelBox implements Box
     /** How many a call of `finalize` settles: a chat costs several writes for each member, a task next to nothing. */
     private const STRETCHES = [
         'chats' => 10, 'task_comments' => 10, 'groups' => 20, 'feed_posts' => 50, 'tasks' => 100,
+        'crm_quotes' => 100, 'crm_invoices' => 100,
     ];
 
     /** @var array<string, Records> */

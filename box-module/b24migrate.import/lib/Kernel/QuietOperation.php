@@ -17,7 +17,9 @@ trait QuietOperation
     public function processFieldsBeforeSave(): Result
     {
         // On its way into a final stage the kernel dates an item to today, and a new one is always on its way.
-        $kept = $this->values(['BEGINDATE', 'CLOSEDATE']) + $this->kept();
+        // And who has a client is a repeated customer to it, which copies what a lead has into the client.
+        $kept = $this->values(['BEGINDATE', 'CLOSEDATE', 'DATE_CLOSED']) + $this->kept()
+            + array_map(boolval(...), $this->values(['IS_RETURN_CUSTOMER']));
         $result = parent::processFieldsBeforeSave();
         foreach ($kept as $column => $value) {
             $this->item->hasField($column) && $this->item->set($column, $value);

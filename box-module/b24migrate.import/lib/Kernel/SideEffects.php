@@ -18,7 +18,10 @@ final class SideEffects
 {
     private const WORKFLOWS = 'Bitrix\Bizproc\Workflow\Entity\WorkflowStateTable';
     /** What bizproc calls records of the CRM. */
-    private const DOCUMENTS = ['crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL'];
+    private const DOCUMENTS = [
+        'crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL', 'crm_leads' => 'LEAD',
+        'crm_quotes' => 'QUOTE',
+    ];
     /** Every text and address of the self-test has it. */
     private const MARK = 'b24migrate';
     private const NOTIFICATIONS = 'S';
@@ -87,6 +90,8 @@ final class SideEffects
     {
         $smart = static fn(string $id) => 'DYNAMIC_' . implode('_', CrmNumbers::parts($id));
         $documents = array_map($smart, $ids['crm_spitems'] ?? []);
+        $invoice = static fn(string $id) => 'SMART_INVOICE_' . CrmNumbers::id($id);
+        array_push($documents, ...array_map($invoice, $ids['crm_invoices'] ?? []));
         foreach (self::DOCUMENTS as $stream => $word) {
             array_push($documents, ...array_map(static fn(string $id) => "{$word}_$id", $ids[$stream] ?? []));
         }

@@ -22,6 +22,10 @@ final class UserFields implements CustomFields
         'crm_companies' => 'CRM_COMPANY',
         'crm_contacts' => 'CRM_CONTACT',
         'crm_deals' => 'CRM_DEAL',
+        'crm_leads' => 'CRM_LEAD',
+        'crm_quotes' => 'CRM_QUOTE',
+        'crm_invoices' => 'CRM_SMART_INVOICE',
+        'crm_requisites' => 'CRM_REQUISITE',
     ];
 
     /** @var array<string, array<string, array<string, mixed>>> what was asked in this call */

@@ -61,16 +61,32 @@ namespace Bitrix\Crm {
     {
         private const PLAIN = [
             'TITLE', 'NAME', 'LAST_NAME', 'SECOND_NAME', 'COMMENTS', 'SOURCE_ID', 'ASSIGNED_BY_ID', 'CREATED_BY',
-            'UPDATED_BY', 'CREATED_TIME', 'UPDATED_TIME', 'LAST_ACTIVITY_TIME', 'LAST_ACTIVITY_BY', 'OPENED',
+            'UPDATED_BY', 'SOURCE_DESCRIPTION', 'CREATED_TIME', 'UPDATED_TIME', 'LAST_ACTIVITY_TIME',
+            'LAST_ACTIVITY_BY', 'OPENED',
             'CATEGORY_ID', 'OBSERVERS', 'XML_ID', 'ORIGINATOR_ID', 'ORIGIN_ID', 'PARENT_ID_1030',
         ];
         private const MORE = [
-            4 => ['CONTACT_BINDINGS', 'FM'],
-            3 => ['COMPANY_ID', 'COMPANY_BINDINGS', 'FM'],
-            2 => [
-                'COMPANY_ID', 'CONTACT_BINDINGS', 'STAGE_ID', 'MOVED_BY', 'MOVED_TIME', 'OPPORTUNITY', 'CURRENCY_ID',
-                'IS_MANUAL_OPPORTUNITY', 'BEGINDATE', 'CLOSEDATE', 'CLOSED', 'PRODUCT_ROWS',
+            4 => ['CONTACT_BINDINGS', 'FM', 'LEAD_ID'],
+            3 => ['COMPANY_ID', 'COMPANY_BINDINGS', 'FM', 'LEAD_ID'],
+            2 => [...self::SALE, 'BEGINDATE', 'CLOSEDATE', 'CLOSED', 'IS_RETURN_CUSTOMER', 'LEAD_ID', 'QUOTE_ID'],
+            1 => [
+                ...self::SALE, 'FM', 'HONORIFIC', 'POST', 'COMPANY_TITLE', 'STATUS_DESCRIPTION', 'BIRTHDATE',
+                'DATE_CLOSED', 'IS_RETURN_CUSTOMER',
             ],
+            7 => [
+                ...self::SALE, 'BEGINDATE', 'CLOSEDATE', 'CLOSED', 'ACTUAL_DATE', 'QUOTE_NUMBER', 'CONTENT', 'TERMS',
+                'LEAD_ID', 'DEAL_ID', 'STORAGE_TYPE_ID', 'STORAGE_ELEMENT_IDS',
+            ],
+            31 => [...self::SALE, 'BEGINDATE', 'CLOSEDATE', 'ACCOUNT_NUMBER'],
+        ];
+        private const SALE = [
+            'COMPANY_ID', 'CONTACT_BINDINGS', 'STAGE_ID', 'MOVED_BY', 'MOVED_TIME', 'OPPORTUNITY', 'CURRENCY_ID',
+            'IS_MANUAL_OPPORTUNITY', 'PRODUCT_ROWS',
+        ];
+        private const LESS = [
+            1 => ['XML_ID', 'CATEGORY_ID'],
+            7 => ['XML_ID', 'ORIGINATOR_ID', 'ORIGIN_ID', 'OBSERVERS', 'MOVED_BY', 'MOVED_TIME', 'CATEGORY_ID'],
+            31 => ['ORIGINATOR_ID', 'ORIGIN_ID'],
         ];
         /** What lies in other tables and is not there when nobody has asked for it. */
         public const ELSEWHERE = ['OBSERVERS', 'PRODUCT_ROWS', 'CONTACT_BINDINGS', 'COMPANY_BINDINGS'];
@@ -92,12 +108,16 @@ namespace Bitrix\Crm {
 
         public function hasField(string $name): bool
         {
-            $more = self::MORE[$this->type] ?? self::MORE[2];
-            return str_starts_with($name, 'UF_') || in_array($name, [...self::PLAIN, ...$more], true);
+            $known = [...self::PLAIN, ...self::MORE[$this->type] ?? self::MORE[2]];
+            return preg_match('/^(UF|UTM)_/', $name) === 1
+                || in_array($name, array_diff($known, self::LESS[$this->type] ?? []), true);
         }
 
         public function get(string $name): mixed
         {
+            if (str_starts_with($name, 'UTM_') && $this->getId() > 0) {
+                throw new \LogicException('a query for each item');
+            }
             return in_array($name, $this->missing, true) ? null : $this->row[$name] ?? null;
         }
 
@@ -127,7 +147,17 @@ namespace Bitrix\Crm {
 
         public function save(bool $isCheckUserFields = true): \Bitrix\Main\Result
         {
+            $isUtm = static fn(string $name) => str_starts_with($name, 'UTM_');
+            $utm = array_filter($this->row, $isUtm, ARRAY_FILTER_USE_KEY);
+            $this->row = array_diff_key($this->row, $utm);
             $this->row['ID'] = World::put("crm_$this->type", $this->row);
+            foreach (array_filter($utm) as $code => $value) {
+                $key = "{$this->type}_{$this->row['ID']}_$code";
+                World::set('crm_utm', $key, [
+                    'ENTITY_TYPE_ID' => $this->type, 'ENTITY_ID' => $this->row['ID'], 'CODE' => $code,
+                    'VALUE' => $value,
+                ]);
+            }
             return new Result();
         }
     }
@@ -511,7 +541,7 @@ namespace Bitrix\Crm\Service {
 
         public function isCategoriesSupported(): bool
         {
-            return $this->type !== 1;
+            return !in_array($this->type, [1, 7], true);
         }
 
         public function getCategories(): array
@@ -550,6 +580,18 @@ namespace Bitrix\Crm\Service {
         public function isFieldExists(string $name): bool
         {
             return (new Item($this->type))->hasField($name);
+        }
+
+        public function getDataClass(): string
+        {
+            return match ($this->type) {
+                1 => \Bitrix\Crm\LeadTable::class,
+                2 => \Bitrix\Crm\DealTable::class,
+                3 => \Bitrix\Crm\ContactTable::class,
+                4 => \Bitrix\Crm\CompanyTable::class,
+                7 => \Bitrix\Crm\QuoteTable::class,
+                31 => \B24migrate\Import\Tests\Kernel\InvoiceRows::class,
+            };
         }
 
         public function getItem(int $id, array $fieldsToSelect = ['*']): ?\Bitrix\Crm\Item
@@ -595,7 +637,8 @@ namespace Bitrix\Crm\Service {
         public function getFactory(int $type): ?\Bitrix\Crm\Service\Factory
         {
             $smart = Rows::matching('crm_types', ['=ENTITY_TYPE_ID' => $type]) !== [];
-            $there = $smart || in_array($type, [1, 2, 3, 4], true);
+            $off = World::$options['crm']['smart_invoices'] ?? 'Y';
+            $there = $smart || in_array($type, [1, 2, 3, 4, 7], true) || ($type === 31 && $off === 'Y');
             return $there ? World::$services["factory $type"] ??= new Factory($type) : null;
         }
 
@@ -631,7 +674,9 @@ namespace Bitrix\Crm\Service {
             if (!$result->isSuccess() || !$this->isItemChanged()) {
                 return $result;
             }
+            $before = World::row('crm_' . $this->item->getEntityTypeId(), $this->item->getId());
             $result = $this->save();
+            $this->afterSave($before);
             // Whoever makes an operation himself must say who counts.
             $this->settings->statistics && World::put('crm_stage_history', ['ITEM' => $this->item->getId()]);
             $this->createToDoActivity();
@@ -661,10 +706,41 @@ namespace Bitrix\Crm\Service {
             }
             $stage = $this->item->hasField('STAGE_ID') ? (string)$this->item->get('STAGE_ID') : '';
             $final = Rows::matching('crm_status', ['=STATUS_ID' => $stage, '@SEMANTICS' => ['S', 'F']]) !== [];
-            if ($final && ($old['STAGE_ID'] ?? '') !== $stage) {
-                $this->item->set('CLOSEDATE', \Bitrix\Main\Type\Date::createFromTimestamp(strtotime(World::NOW)));
+            $type = $this->item->getEntityTypeId();
+            if ($final && ($old['STAGE_ID'] ?? '') !== $stage && $type !== 31) {
+                $today = \Bitrix\Main\Type\Date::createFromTimestamp(strtotime(World::NOW));
+                $this->item->set($type === 1 ? 'DATE_CLOSED' : 'CLOSEDATE', $today);
+            }
+            if ($type === 1) {
+                $this->item->set('IS_RETURN_CUSTOMER', self::hasClient($this->item));
+            }
+            foreach (['LEAD_ID', 'QUOTE_ID', 'DEAL_ID'] as $link) {
+                $isNew = $this->item->hasField($link) && $this->item->get($link) !== ($old[$link] ?? null);
+                $isNew && World::$noise[] = "an operation has set $link";
             }
             return new Result();
+        }
+
+        /** A lead that becomes one of a client that is known copies its phones into the client; a deal counts again. */
+        private function afterSave(array $before): void
+        {
+            $type = World::row('crm_' . $this->item->getEntityTypeId(), $this->item->getId()) === []
+                ? 0
+                : $this->item->getEntityTypeId();
+            $flag = 'IS_RETURN_CUSTOMER';
+            $isRepeated = $this->item->hasField($flag) && $this->item->get($flag) === true;
+            if ($type === 1 && $before !== [] && $isRepeated && ($before[$flag] ?? false) !== true) {
+                World::$noise[] = 'a lead was copied into its client';
+            }
+            if ($type === 2) {
+                World::set('crm_2', $this->item->getId(), ['IS_RETURN_CUSTOMER' => self::hasClient($this->item)]
+                    + World::row('crm_2', $this->item->getId()));
+            }
+        }
+
+        private static function hasClient(Item $item): bool
+        {
+            return (int)$item->get('COMPANY_ID') > 0 || !empty($item->get('CONTACT_BINDINGS'));
         }
 
         abstract protected function save(): \Bitrix\Main\Result;
@@ -818,6 +894,7 @@ namespace {
 
     class CCrmOwnerType
     {
+        public const Lead = 1;
         public const Deal = 2;
         public const Contact = 3;
         public const Company = 4;

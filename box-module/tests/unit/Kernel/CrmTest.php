@@ -34,7 +34,8 @@ final class CrmTest extends KernelCase
             'companyId' => '5', 'contactIds' => ['7', '8'], 'observers' => ['12'], 'parentId1030' => '10300000000009',
             'productRows' => [[
                 'productName' => 'Болт', 'measureCode' => '796', 'price' => 10, 'quantity' => 2.5, 'discountRate' => 0,
-                'taxRate' => 20, 'taxIncluded' => true, 'sort' => 10,
+                'discountSum' => 1.5, 'taxRate' => 20, 'taxIncluded' => true, 'sort' => 10, 'discountTypeId' => 1,
+                'productId' => '77',
             ]],
         ];
         $deals = $this->real->records('crm_deals');
@@ -197,8 +198,9 @@ final class CrmTest extends KernelCase
         $deals = $this->real->records('crm_deals');
         $bolt = ['productName' => 'Болт', 'price' => 10, 'taxRate' => null];
         $id = $deals->create('a', ['title' => 'x', 'productRows' => [$bolt, new \stdClass()]]);
-        $none = array_fill_keys(['productName', 'measureCode', 'price', 'quantity', 'discountRate', 'sort'], null)
-            + ['taxIncluded' => false, 'taxRate' => null];
+        $names = ['productName', 'measureCode', 'price', 'quantity', 'discountRate', 'discountSum', 'sort'];
+        $names[] = 'productId';
+        $none = array_fill_keys($names, null) + ['taxIncluded' => false, 'taxRate' => null, 'discountTypeId' => 2];
         $this->assertEquals([$bolt + $none, $none], $deals->read([$id])[$id]['productRows']);
     }
 

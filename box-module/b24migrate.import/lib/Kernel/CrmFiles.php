@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Crm\Integration\{DiskManager, StorageFileType};
+use Bitrix\Disk\Internals\ObjectTable;
+
+defined('B_PROLOG_INCLUDED') || exit;
+
+/** Files in the folders that the CRM has on the disk: quotes and activities name objects there. */
+final class CrmFiles
+{
+    /**
+     * Objects that hold copies of these files; a copy that is there already is not made again.
+     *
+     * @param list<string> $files of the contract
+     * @param list<int> $now objects that the record has
+     * @return list<int>
+     */
+    public static function save(array $files, array $now, string $field, int $author): array
+    {
+        $there = self::origins($now);
+        return array_map(
+            static fn(string $file): int => array_search($file, $there, true) ?: self::copy($file, $field, $author),
+            $files
+        );
+    }
+
+    /** @return array<int, string> files of the contract by object, of those that are copies of one */
+    public static function origins(array $objects): array
+    {
+        $ids = array_values(array_filter(array_map('intval', $objects)));
+        $rows = $ids === [] ? [] : ObjectTable::getList([
+            'select' => ['ID', 'FILE_ID'], 'filter' => ['@ID' => $ids],
+        ])->fetchAll();
+        $blobs = array_map('intval', array_column($rows, 'FILE_ID', 'ID'));
+        $origins = Files::origins($blobs);
+        $files = array_map(static fn(int $blob) => $origins[$blob] ?? null, $blobs);
+        return array_filter(array_replace(array_intersect_key(array_flip($ids), $files), $files));
+    }
+
+    private static function copy(string $file, string $field, int $author): int
+    {
+        $blob = Files::save(Files::copy($file), 'crm', $field);
+        return (int)DiskManager::saveFile((array)\CFile::GetFileArray($blob), '', [
+            'TYPE_ID' => StorageFileType::Rest,
+            'USER_ID' => $author,
+            'USE_MONTH_FOLDERS' => true,
+        ]) ?: throw new \RuntimeException("the disk does not take the file of $field");
+    }
+}

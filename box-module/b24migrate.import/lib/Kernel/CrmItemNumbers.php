@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Crm\Service\Factory;
+use Bitrix\Main\Numerator\Numerator;
+
+defined('B_PROLOG_INCLUDED') || exit;
+
+/** The numbers that people see on quotes and invoices: unique in their type, and counted by a numerator of the box. */
+final class CrmItemNumbers
+{
+    private const OF = [
+        7 => ['quoteNumber', 'QUOTE_NUMBER', 'CRM_QUOTE'],
+        31 => ['accountNumber', 'ACCOUNT_NUMBER', 'CRM_SMART_INVOICE'],
+    ];
+    /** What is longer is no number that anybody counts. */
+    private const DIGITS = '/\d{1,9}(?=\D*$)/D';
+
+    /** With checks off the kernel would make a double of it, or the database refuse it without a word. */
+    public static function mustBeFree(Factory $factory, array $fields, int $itself): void
+    {
+        [$field, $column] = self::OF[$factory->getEntityTypeId()] ?? ['', ''];
+        $number = (string)($fields[$field] ?? '');
+        $same = ["=$column" => $number, '!=ID' => $itself];
+        if ($number !== '' && $factory->getItemsCount($same) > 0) {
+            throw new ItemFault('VALIDATION', $field, "$field: the box has another record with the number $number");
+        }
+    }
+
+    /** The kernel tries ten times to find a free number, and then nobody can make a quote or an invoice any more. */
+    public static function advance(Factory $factory, int $id): void
+    {
+        [, $column, $type] = self::OF[$factory->getEntityTypeId()];
+        $rows = $factory->getDataClass()::getList(['select' => [$column], 'filter' => ['=ID' => $id]])->fetchAll();
+        $settings = preg_match(self::DIGITS, (string)($rows[0][$column] ?? ''), $digits) === 1
+            ? Numerator::getOneByType($type)
+            : null;
+        $numerator = $settings === null ? null : Numerator::load($settings['id']);
+        $last = (int)($digits[0] ?? 0);
+        $counts = $numerator !== null && $numerator->hasSequentialNumber();
+        if (!$counts || $numerator->previewNextSequentialNumber() > $last) {
+            return;
+        }
+        if (!$numerator->setNextSequentialNumber($last + 1)->isSuccess()) {
+            // One that never counted has no place yet where its number is kept: to be checked on a real box.
+            $numerator->getNext();
+            Gateway::mustSucceed($numerator->setNextSequentialNumber($last + 1));
+        }
+    }
+}
