@@ -84,7 +84,8 @@ final class Called
             $known = Signatures::method($class, $method);
             // every table of the ORM has the methods of all of them
             $ofAll = $known === null || $known['of'] === 'Bitrix\Main\ORM\Data\DataManager';
-            if (!$ofAll && $known['visibility'] === 'public' && !Signatures::isOfLaterStreams($class)) {
+            $isOptional = isset($known['reported']) || Signatures::isOfLaterStreams($class);
+            if (!$ofAll && $known['visibility'] === 'public' && !$isOptional) {
                 $found[$class][$method] = max($count, $found[$class][$method] ?? 0);
             }
         }

@@ -16,10 +16,10 @@ final class Signatures
     /** @return array<string, mixed> */
     public static function table(): array
     {
-        return self::$table ??= array_replace_recursive(
+        return self::$table ??= self::withReported(array_replace_recursive(
             self::file('signatures-later.json'),
             self::file('signatures.json')
-        );
+        ));
     }
 
     /** A box without it can have the module: it does not announce the streams that need the class. */
@@ -36,6 +36,46 @@ final class Signatures
             true,
             flags: JSON_THROW_ON_ERROR
         );
+    }
+
+    /** Classes that were not looked at themselves: what `reported` says of them, which a box need not have. */
+    private static function withReported(array $table): array
+    {
+        foreach (glob(__DIR__ . '/reported/*.php') as $file) {
+            $said = require $file;
+            $table['tables'] += $said['tables'] ?? [];
+            foreach (array_diff_key($said, ['tables' => 1]) as $class => $facts) {
+                $methods = array_merge([], ...array_map(self::reportedMethod(...), $facts['methods'] ?? []));
+                $known = $table['classes'][$class] ?? [
+                    'file' => $facts['file'],
+                    'extends' => $facts['extends'] ?? null,
+                    'table' => $facts['table'] ?? null,
+                    'constants' => $facts['constants'] ?? [],
+                    'fields' => array_fill_keys(explode(' ', $facts['fields'] ?? ''), 'reported'),
+                    'methods' => [],
+                ];
+                $table['classes'][$class] = ['methods' => $known['methods'] + $methods] + $known;
+            }
+        }
+        return $table;
+    }
+
+    /** `static name(array $a, &$b = true): void` @return array<string, array<string, mixed>> by its name in lower case */
+    private static function reportedMethod(string $said): array
+    {
+        preg_match('/^(static )?(\w+)\((.*)\)(?:: (\S+))?$/', $said, $found);
+        $params = [];
+        foreach ($found[3] === '' ? [] : preg_split('/, (?=[\w\\\\?|]* ?&?\$)/', $found[3]) as $one) {
+            preg_match('/^(?:([\w\\\\?|]+) )?(&)?(\$\w+)(?: = (.*))?$/', $one, $part);
+            $params[] = [
+                'name' => $part[3], 'type' => $part[1] ?: null, 'optional' => isset($part[4]),
+                'default' => $part[4] ?? null, 'by_ref' => $part[2] === '&', 'variadic' => false,
+            ];
+        }
+        return [strtolower($found[2]) => [
+            'name' => $found[2], 'static' => $found[1] !== '', 'visibility' => 'public', 'params' => $params,
+            'returns' => $found[4] ?? null, 'reported' => true,
+        ]];
     }
 
     /** @return ?array<string, mixed> */

@@ -45,6 +45,7 @@ final class World
         $GLOBALS['APPLICATION'] = new FakeApplication();
         $GLOBALS['USER_FIELD_MANAGER'] = new FakeFieldManager();
         \CTimeZone::$disabled = 0;
+        \Bitrix\Crm\Service\Timeline\Monitor::$obeys = false;
         self::$options = [
             'intranet' => ['iblock_structure' => '3'],
             'socialnetwork' => ['userbloggroup_id' => '1'],
@@ -58,6 +59,7 @@ final class World
     {
         $waiting = static fn(string $switch, string $table): array
             => defined($switch) && constant($switch) === true ? [] : self::$tables[$table] ?? [];
+        \Bitrix\Crm\Service\Timeline\Monitor::getInstance()->process();
         foreach ($waiting('DisableEventsCheck', 'mail_queue') as $id => $mail) {
             $sent = !EventManager::vetoed('main/OnBeforeMailSend', $mail);
             self::$tables['mail_queue'][$id]['STATUS'] = $sent ? 'sent' : 'failed for ever';

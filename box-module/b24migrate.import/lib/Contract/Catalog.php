@@ -102,7 +102,7 @@ final class Catalog
     ];
 
     /** Streams of later versions of the contract, which `import.info` names where a box serves them. */
-    private const LATER = CrmStreams::TABLE;
+    private const LATER = CrmStreams::TABLE + ActivityStreams::TABLE;
 
     /** @return array<string, string> entities by stream, of these entities */
     public static function streams(array $entities = self::ENTITIES): array
@@ -145,7 +145,7 @@ final class Catalog
                 'typedBy' => 'entityTypeId',
             ],
             'workflow_templates' => ['rules' => [Rules::activitiesAreAllowed(...)]],
-            default => CrmStreams::behaviour($name),
+            default => CrmStreams::behaviour($name) + ActivityStreams::behaviour($name),
         };
     }
 }

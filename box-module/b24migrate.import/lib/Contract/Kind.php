@@ -46,6 +46,8 @@ final class Kind
         'preset' => ['crm_requisite_presets', 'PARENT_NOT_FOUND'],
         'requisite' => ['crm_requisites', 'PARENT_NOT_FOUND'],
         'bank detail' => ['crm_bank_details', 'PARENT_NOT_FOUND'],
+        'activity' => ['crm_activities', 'PARENT_NOT_FOUND'],
+        'timeline comment' => ['crm_comments', 'PARENT_NOT_FOUND'],
     ];
     /** Objects: what of them is known; further members are carried as they are. */
     private const OBJECTS = [
@@ -58,6 +60,7 @@ final class Kind
             'int' => 'sort discountTypeId',
             'product' => 'productId',
         ],
+        'communication' => ['text' => 'TYPE VALUE', 'crm owner' => 'owner'],
         'list value' => ['text' => 'id! value! xmlId', 'int' => 'sort', 'flag' => 'default'],
     ];
     private const RECIPIENTS = ['U' => 'user', 'SG' => 'group', 'DR' => 'department'];

@@ -170,6 +170,6 @@ final class Files extends Gateway
     public function reasonToKeep(string $id, array $gone = []): ?string
     {
         $attached = self::rowExists(AttachedObjectTable::class, ['=OBJECT_ID' => (int)$id]);
-        return $attached ? 'it is attached to something' : null;
+        return $attached || CrmActivityParts::hasFile((int)$id) ? 'it is attached to something' : null;
     }
 }

@@ -19,6 +19,8 @@ abstract class Gateway implements Records
     /** Columns that cannot be empty. */
     protected const FILLED = [];
     protected const ATOMIC = true;
+    /** Classes that not every box has. Without them the stream is not served. */
+    protected const NEEDS = [];
     protected const LOSSES = [];
     protected const APPROXIMATIONS = [];
     protected const VOLATILE = [];
@@ -30,6 +32,12 @@ abstract class Gateway implements Records
 
     public function __construct(protected readonly Box $box, protected readonly string $stream)
     {
+    }
+
+    /** Asked when the modules are there. */
+    public static function isPossible(): bool
+    {
+        return array_filter(static::NEEDS, class_exists(...)) === static::NEEDS;
     }
 
     public function losses(): array
@@ -175,7 +183,7 @@ abstract class Gateway implements Records
     }
 
     /** @return array<int, list<mixed>> what is made of each row, by the record that it belongs to */
-    protected static function groupBy(array $rows, string $column, callable $make): array
+    public static function groupBy(array $rows, string $column, callable $make): array
     {
         $groups = [];
         foreach ($rows as $row) {

@@ -21,7 +21,7 @@ final class KernelBox implements Box
     private const FINDINGS = 'selftest_findings';
     private const MODULES = [
         'main', 'rest', 'intranet', 'humanresources', 'im', 'disk', 'socialnetwork', 'blog', 'forum', 'tasks', 'crm',
-        'bizproc', 'iblock', self::MODULE,
+        'bizproc', 'iblock', 'voximplant', self::MODULE,
     ];
 
     /** Who serves a stream, and the modules that it needs. */
@@ -49,12 +49,18 @@ final class KernelBox implements Box
         'task_checklists' => [TaskChecklists::class, 'tasks'],
         'task_comments' => [TaskForumComments::class, 'tasks', 'forum', 'im', 'disk'],
         'workflow_templates' => [WorkflowTemplates::class, 'bizproc'],
+        'crm_recurring' => [CrmRecurring::class, 'crm'],
+        'crm_calls' => [CrmCalls::class, 'crm', 'voximplant', 'disk'],
+        'crm_activities' => [CrmActivities::class, 'crm', 'disk'],
+        'crm_comments' => [CrmComments::class, 'crm', 'disk'],
+        'crm_notes' => [CrmNotes::class, 'crm'],
+        'crm_logs' => [CrmLogs::class, 'crm'],
     ];
 
     /** How many a call of `finalize` settles: a chat costs several writes for each member, a task next to nothing. */
     private const STRETCHES = [
         'chats' => 10, 'task_comments' => 10, 'groups' => 20, 'feed_posts' => 50, 'tasks' => 100,
-        'crm_quotes' => 100, 'crm_invoices' => 100,
+        'crm_quotes' => 100, 'crm_invoices' => 100, 'crm_activities' => 100,
     ];
 
     /** @var array<string, Records> */
@@ -77,7 +83,7 @@ final class KernelBox implements Box
     public function streams(): array
     {
         $isServed = static fn(string $stream) => Catalog::isOfLaterVersion($stream)
-            && self::missingModules($stream) === [];
+            && self::missingModules($stream) === [] && self::GATEWAYS[$stream][0]::isPossible();
         return array_values(array_filter(array_keys(self::GATEWAYS), $isServed));
     }
 
@@ -173,6 +179,7 @@ final class KernelBox implements Box
         $ids = $stream === 'task_comments' ? self::chatsOf($ids) : $ids;
         $settled = $ids === [] ? null : $this->records($stream === 'task_comments' ? 'chats' : $stream);
         array_map(static fn(int $id) => $settled->settle($id), $ids);
+        $stream === 'crm_activities' && $next === null && CrmRecount::start($this->map()->count($stream));
         $following = $streams[$at + 1] ?? null;
         return ['done' => count($ids), 'cursor' => $next === null ? $following : "$stream|$next"];
     }

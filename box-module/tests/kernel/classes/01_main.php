@@ -445,6 +445,26 @@ namespace {
             $rows = Rows::matching('agents_waiting', $arFilter);
             return new Rows(array_reverse($rows));
         }
+
+        /** An agent of the same name is there once. */
+        public static function AddAgent(
+            $name,
+            $module = '',
+            $period = 'N',
+            $interval = 86400,
+            $datecheck = '',
+            $active = 'Y',
+            $next_exec = '',
+            $sort = 100,
+            $user_id = false,
+            $existError = true
+        ) {
+            $there = Rows::matching('agents_waiting', ['NAME' => $name])[0] ?? null;
+            if ($there !== null && $existError) {
+                throw new \LogicException('There is such an agent');
+            }
+            return $there['ID'] ?? World::put('agents_waiting', ['NAME' => $name, 'MODULE_ID' => $module]);
+        }
     }
 
     class CTimeZone
@@ -590,6 +610,52 @@ namespace B24migrate\Import\Tests\Kernel {
 
     class FakeDatabase
     {
+        /** What may not be empty in the table of activities. Texts are those of columns of three bytes. */
+        private const NOT_NULL = [
+            'b_crm_act' => ['crm_act', 'TYPE_ID OWNER_ID OWNER_TYPE_ID SUBJECT COMPLETED STATUS RESPONSIBLE_ID PRIORITY'
+                . ' NOTIFY_TYPE DIRECTION CREATED LAST_UPDATED'],
+        ];
+
+        public function Add(
+            $tablename,
+            $arFields,
+            $arCLOBFields = [],
+            $strFileDir = '',
+            $ignore_errors = false,
+            $error_position = '',
+            $arOptions = []
+        ) {
+            [$table, $needed] = self::NOT_NULL[$tablename];
+            $missing = array_diff(explode(' ', $needed), array_keys($arFields));
+            if ($missing !== []) {
+                throw new \RuntimeException('No default value for ' . implode(', ', $missing));
+            }
+            \Bitrix\Main\Text\Emoji::refuse($arFields);
+            $times = array_intersect_key($arFields, ['CREATED' => 1, 'LAST_UPDATED' => 1]);
+            return World::put($table, array_map(World::heard(...), $times) + $arFields);
+        }
+
+        /** Values are SQL. */
+        public function Update(
+            $table_name,
+            $arFields,
+            $WHERE = '',
+            $error_position = '',
+            $DEBUG = false,
+            $ignore_errors = false,
+            $additional_check = true
+        ) {
+            [$table] = self::NOT_NULL[$table_name];
+            $id = (int)(preg_match('/^WHERE ID = (\d+)$/', $WHERE, $found) === 1 ? $found[1] : 0);
+            $sql = preg_grep('/^(\d+|\'[^\']*\')$/D', $arFields, PREG_GREP_INVERT);
+            if ($id === 0 || $sql !== []) {
+                throw new \RuntimeException('You have an error in your SQL syntax');
+            }
+            $values = array_map(static fn(string $value) => trim($value, "'"), $arFields);
+            World::set($table, $id, $values + World::row($table, $id));
+            return 1;
+        }
+
         public function CharToDateFunction(string $text, string $format = 'FULL', $lang = false): string
         {
             return "date($text)";

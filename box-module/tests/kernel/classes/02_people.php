@@ -202,6 +202,13 @@ namespace B24migrate\Import\Tests\Kernel {
             World::set("uf:$entity", $id, $this->stored($entity, array_diff_key($row, $files), $old) + $old);
         }
 
+        public function Delete($entity_id, $ID)
+        {
+            $attached = array_merge([], ...array_values(array_filter(World::row("uf:$entity_id", $ID), is_array(...))));
+            World::$tables['attached'] = array_diff_key(World::$tables['attached'] ?? [], array_flip($attached));
+            unset(World::$tables["uf:$entity_id"][$ID]);
+        }
+
         /** @return array<string, array<string, mixed>> */
         public function GetUserFields(
             string $entity,

@@ -898,7 +898,19 @@ namespace {
         public const Deal = 2;
         public const Contact = 3;
         public const Company = 4;
+        public const Activity = 6;
         public const SmartInvoice = 31;
+        private const NAMES = ['LEAD' => 1, 'DEAL' => 2, 'CONTACT' => 3, 'COMPANY' => 4];
+
+        public static function ResolveID($name)
+        {
+            return self::NAMES[$name] ?? 0;
+        }
+
+        public static function ResolveName($typeID)
+        {
+            return array_search($typeID, self::NAMES, true) ?: '';
+        }
     }
 
     class CCrmStatus

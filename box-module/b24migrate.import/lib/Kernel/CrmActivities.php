@@ -1,0 +1,189 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Port\Box;
+use Bitrix\Crm\ActivityTable;
+use Bitrix\Crm\Timeline\Entity\NoteTable;
+
+defined('B_PROLOG_INCLUDED') || exit;
+
+/**
+ * Calls, mail, meetings, to-dos and forms. `CCrmActivity::Add` sends mail again, starts robots and makes events of the
+ * calendar, so the tables are written, in the order in which the kernel does it quietly.
+ */
+final class CrmActivities extends Gateway
+{
+    protected const TABLE = ActivityTable::class;
+    protected const NEEDS = CrmActivityParts::NEEDS;
+    protected const FIELDS = [
+        'int' => 'TYPE_ID DESCRIPTION_TYPE PRIORITY DIRECTION',
+        'text' => 'PROVIDER_ID PROVIDER_TYPE_ID SUBJECT DESCRIPTION LOCATION ORIGINATOR_ID ORIGIN_ID',
+        'moment' => 'CREATED LAST_UPDATED START_TIME END_TIME DEADLINE',
+        'flag' => 'COMPLETED',
+        'link' => 'RESPONSIBLE_ID AUTHOR_ID EDITOR_ID',
+    ];
+    protected const FILLED = [
+        'TYPE_ID', 'DESCRIPTION_TYPE', 'PRIORITY', 'DIRECTION', 'CREATED', 'LAST_UPDATED',
+    ];
+    private const SERIALIZED = ['SETTINGS', 'PROVIDER_PARAMS'];
+    /** What the columns take: characters, and bytes of what is serialized. */
+    private const LONGEST = ['SUBJECT' => 512, 'LOCATION' => 256];
+    private const LARGEST = 65535;
+    private const WAITING = 1;
+    private const COMPLETED = 2;
+    /** Its body lies in a table of its own, which no method of the source opens. */
+    private const COMPRESSED = 'EMAIL_COMPRESSED';
+
+    public function __construct(Box $box, string $stream)
+    {
+        parent::__construct($box, $stream);
+        CrmTimeline::silence();
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $fields += ['LAST_UPDATED' => $fields['CREATED'], 'DEADLINE' => null, 'COMPLETED' => false, 'STATUS' => null];
+        // Some columns are known to no table of the ORM and must not be empty; the rest follows as in a change.
+        $id = (string)(int)$GLOBALS['DB']->Add('b_crm_act', self::columnsOfNewOne($fields));
+        if ($id === '0') {
+            throw self::refusal('the box does not take this activity');
+        }
+        $this->write($id, $fields + array_fill_keys(['RESPONSIBLE_ID', 'AUTHOR_ID', 'EDITOR_ID'], null));
+        return $id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $before = self::mustExist($this->read([$id])[$id] ?? null);
+        $this->write($id, $fields + $before, $before);
+    }
+
+    /** Not by the kernel's own way, which writes history and counts again at once. */
+    public function delete(string $id): void
+    {
+        $before = $this->read([$id])[$id] ?? [];
+        (new CrmActivityParts((int)$id))->deleteAll();
+        self::mustSucceed(ActivityTable::delete((int)$id));
+        $before === [] || CrmActivityParts::synchronizeOpen([$before]);
+    }
+
+    public function reasonToKeep(string $id, array $gone = []): ?string
+    {
+        return CrmNotes::exists(NoteTable::NOTE_TYPE_ACTIVITY, (int)$id) ? 'it has a note' : null;
+    }
+
+    /** What is counted for the person who is responsible, once everything has arrived. */
+    public function settle(int $id): void
+    {
+        $row = self::findRow(ActivityTable::class, ['COMPLETED'], $id);
+        $row === [] || Columns::fromColumn('flag', $row['COMPLETED']) || CrmActivityParts::count($id);
+    }
+
+    protected function loadRows(array $ids): array
+    {
+        $columns = array_column(self::columns()->kinds, 0);
+        $own = ['ID', 'OWNER_TYPE_ID', 'OWNER_ID', ...self::SERIALIZED];
+        $rows = self::findRows(ActivityTable::class, [...$own, ...$columns], ['@ID' => $ids]);
+        $parts = CrmActivityParts::of($ids);
+        return array_map(static fn(array $row) => $row + array_map(
+            static fn(array $of) => $of[(int)$row['ID']] ?? null,
+            $parts
+        ), $rows);
+    }
+
+    protected function toFields(array $row): array
+    {
+        $fields = parent::toFields($row);
+        foreach (['START_TIME', 'END_TIME', 'DEADLINE'] as $name) {
+            $fields[$name] = str_starts_with((string)$fields[$name], '9999') ? null : $fields[$name];
+        }
+        foreach (self::SERIALIZED as $name) {
+            $fields[$name] = is_array($row[$name]) && $row[$name] !== [] ? self::named($row[$name]) : null;
+        }
+        return $fields + [
+            'OWNER' => CrmOwners::owner((int)$row['OWNER_TYPE_ID'], (int)$row['OWNER_ID']),
+            'STATUS' => (int)$row['status'],
+            'BINDINGS' => $row['bindings'] ?? [],
+            'COMMUNICATIONS' => $row['communications'] ?? [],
+            'FILES' => $row['files'] ?? [],
+            'IS_INCOMING_CHANNEL' => $row['incoming'] ?? false,
+        ];
+    }
+
+    /** @param ?array<string, mixed> $before null for a new one */
+    private function write(string $id, array $fields, ?array $before = null): void
+    {
+        $isOpen = !$fields['COMPLETED'];
+        [$type, $owner] = CrmOwners::parts($fields['OWNER']);
+        $row = $this->row($fields) + ['OWNER_TYPE_ID' => $type, 'OWNER_ID' => $owner];
+        self::mustSucceed(ActivityTable::update((int)$id, $row + ['IS_HANDLEABLE' => $isOpen ? 'Y' : 'N']));
+        $files = array_map('intval', $fields['FILES'] ?? []);
+        $raw = [
+            'STATUS' => (int)($fields['STATUS'] ?? ($isOpen ? self::WAITING : self::COMPLETED)),
+            'THREAD_ID' => (int)$id,
+            'STORAGE_TYPE_ID' => CrmActivityParts::DISK,
+            // Only numbers, hence nothing to escape.
+            'STORAGE_ELEMENT_IDS' => "'" . serialize($files) . "'",
+        ];
+        $GLOBALS['DB']->Update('b_crm_act', array_map('strval', $raw), 'WHERE ID = ' . (int)$id);
+        $this->leftOut = [...$this->leftOut, ...(new CrmActivityParts((int)$id))->write($fields, $files)];
+        if ($isOpen || ($before !== null && !$before['COMPLETED'])) {
+            CrmActivityParts::synchronizeOpen(array_filter([$fields, $before]));
+        }
+    }
+
+    private function row(array $fields): array
+    {
+        $row = self::columns()->toKernel($fields);
+        foreach (self::LONGEST as $column => $most) {
+            if (mb_strlen($row[$column] ?? '') > $most) {
+                $row[$column] = mb_substr($row[$column], 0, $most);
+                $this->leftOut[] = $column;
+            }
+        }
+        foreach (array_intersect(self::SERIALIZED, array_keys($fields)) as $name) {
+            $row[$name] = CrmActivityParts::plain($fields[$name] ?? []);
+            if (strlen(serialize($row[$name])) > self::LARGEST) {
+                $row[$name] = [];
+                $this->leftOut[] = $name;
+            }
+        }
+        $compressed = ($row['PROVIDER_TYPE_ID'] ?? '') === self::COMPRESSED ? ['PROVIDER_TYPE_ID' => 'EMAIL'] : [];
+        return $compressed + ['DEADLINE' => $row['DEADLINE'] ?? CrmActivityParts::noDeadline()] + $row;
+    }
+
+    /** Those that must not be empty. Dates are strings of the site here. */
+    private static function columnsOfNewOne(array $fields): array
+    {
+        [$type, $owner] = CrmOwners::parts($fields['OWNER']);
+        $created = Dates::text($fields['CREATED']);
+        return [
+            'TYPE_ID' => $fields['TYPE_ID'],
+            'OWNER_TYPE_ID' => $type,
+            'OWNER_ID' => $owner,
+            'SUBJECT' => '',
+            'COMPLETED' => 'N',
+            'STATUS' => self::WAITING,
+            'RESPONSIBLE_ID' => (int)($fields['RESPONSIBLE_ID'] ?? 0),
+            'DESCRIPTION_TYPE' => 1,
+            'PRIORITY' => 2,
+            'NOTIFY_TYPE' => 0,
+            'DIRECTION' => 0,
+            'PARENT_ID' => 0,
+            'THREAD_ID' => 0,
+            'CALENDAR_EVENT_ID' => 0,
+            'ASSOCIATED_ENTITY_ID' => 0,
+            'CREATED' => $created,
+            'LAST_UPDATED' => $created,
+        ];
+    }
+
+    /** Lists stay lists; whatever has names is an object. */
+    private static function named(array $value): array|object
+    {
+        return array_is_list($value) ? (object)$value : $value;
+    }
+}
