@@ -33,6 +33,13 @@ final class SelftestTest extends TestCase
         $this->assertSame(['rules' => []], $this->ask('fidelity'));
     }
 
+    public function testStreamsThatABoxDoesNotServeAreNotTried(): void
+    {
+        $this->box->set('streams', ['crm_comments']);
+        $tried = array_filter(array_column($this->checks(), 'name'), Catalog::isOfLaterVersion(...));
+        $this->assertSame(['crm_comments'], array_values($tried));
+    }
+
     public function testWhatABoxDoesNotKeepIsNamedAndFidelityTellsItBeforeARun(): void
     {
         $this->box->set('bent', ['crm_deals' => ['closedate' => '2026-11-16'], 'tasks' => ['deadline' => null]]);

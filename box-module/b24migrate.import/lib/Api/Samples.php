@@ -30,6 +30,23 @@ final class Samples
     private const CLIENT = ['companyId' => '{crm_companies}', 'contactIds' => ['{crm_contacts}']];
     private const STAGE = 'DT{crm_types}_{crm_categories}:B24M';
     private const DEALS = '{crm_categories (deals)}';
+    private const OF_DEAL = ['ownerTypeId' => 2, 'ownerId' => '{crm_deals}'];
+    private const OF_CONTACT = ['ownerTypeId' => 3, 'ownerId' => '{crm_contacts}'];
+    private const MAIL = [
+        'OWNER' => self::OF_DEAL, 'BINDINGS' => [self::OF_DEAL, self::OF_CONTACT], 'TYPE_ID' => 4,
+        'PROVIDER_ID' => 'CRM_EMAIL', 'PROVIDER_TYPE_ID' => 'EMAIL', 'SUBJECT' => self::EMOJI,
+        'DESCRIPTION' => self::EMOJI, 'DESCRIPTION_TYPE' => 3, 'CREATED' => self::BEFORE,
+        'LAST_UPDATED' => self::LATER, 'RESPONSIBLE_ID' => '{users}', 'AUTHOR_ID' => '{users (another)}',
+        'DIRECTION' => 1, 'SETTINGS' => ['MESSAGE_HEADERS' => ['Message-Id' => '<1@b24migrate.invalid>']],
+        'COMMUNICATIONS' => [
+            ['TYPE' => 'EMAIL', 'VALUE' => 'selftest@b24migrate.invalid', 'owner' => self::OF_CONTACT],
+        ],
+        'FILES' => ['{files}'], 'IS_INCOMING_CHANNEL' => true,
+    ];
+    private const NOTED = [
+        'createdById' => '{users}', 'updatedById' => '{users}', 'createdTime' => self::BEFORE,
+        'updatedTime' => self::LATER,
+    ];
     private const PERSON = [
         'NAME' => 'Selftest', 'LAST_NAME' => 'B24migrate', 'ACTIVE' => true, 'UF_DEPARTMENT' => ['{departments}'],
         'DATE_REGISTER' => '2019-02-03', 'PERSONAL_BIRTHDAY' => '1980-01-31',
@@ -78,6 +95,31 @@ final class Samples
             'entityTypeId' => '{crm_types}', 'title' => self::NAME, 'categoryId' => '{crm_categories}',
             'stageId' => self::STAGE,
         ] + self::CLIENT + self::BY,
+        'crm_calls' => [
+            'CALL_ID' => 'b24migrate.selftest', 'CALL_TYPE' => 2, 'PORTAL_USER_ID' => '{users}',
+            'PHONE_NUMBER' => '+70000000000', 'CALL_DURATION' => 65, 'CALL_START_DATE' => self::BEFORE,
+            'CALL_FAILED_CODE' => '200', 'owner' => self::OF_CONTACT, 'RECORD_FILE' => '{files}',
+        ],
+        'crm_activities' => ['COMPLETED' => true, 'STATUS' => 2] + self::MAIL,
+        'crm_activities (open)' => [
+            'TYPE_ID' => 1, 'PROVIDER_ID' => 'CRM_MEETING', 'COMPLETED' => false, 'STATUS' => 1, 'FILES' => [],
+            'START_TIME' => self::LATER, 'END_TIME' => self::LATER, 'DEADLINE' => self::LATER,
+        ] + self::MAIL,
+        'crm_comments' => [
+            'OWNERS' => [self::OF_DEAL, self::OF_CONTACT], 'AUTHOR_ID' => '{users}', 'CREATED' => self::BEFORE,
+            'COMMENT' => self::EMOJI, 'FILES' => ['{files}'],
+        ],
+        'crm_notes' => ['activityId' => '{crm_activities}', 'text' => self::NAME] + self::NOTED,
+        'crm_notes (of a comment)' => ['commentId' => '{crm_comments}', 'text' => self::NAME] + self::NOTED,
+        'crm_logs' => [
+            'OWNER' => self::OF_DEAL, 'title' => self::NAME, 'text' => self::NAME, 'iconCode' => 'info',
+            'authorId' => '{users}', 'created' => self::BEFORE,
+        ],
+        'crm_recurring' => [
+            'DEAL_ID' => '{crm_deals}', 'START_DATE' => '2019-02-03', 'IS_LIMIT' => 'N', 'PARAMS' => [
+                'MODE' => 'multiple', 'MULTIPLE_TYPE' => 'month', 'MULTIPLE_INTERVAL' => 1,
+            ],
+        ],
         'tasks' => [
             'title' => self::NAME, 'status' => '5', 'createdBy' => '{users}', 'responsibleId' => '{users}',
             'closedBy' => '{users}', 'groupId' => '{groups}', 'createdDate' => self::BEFORE,
@@ -114,10 +156,15 @@ final class Samples
         ],
     ];
 
-    /** @return list<string> in the order in which they are made, of these entities; a file goes with any of them */
-    public static function names(array $entities = Catalog::ENTITIES): array
+    /**
+     * @param ?list<string> $later streams of later versions that the box serves; null: all of them
+     * @return list<string> in the order in which they are made, of these entities; a file goes with any of them
+     */
+    public static function names(array $entities = Catalog::ENTITIES, ?array $later = null): array
     {
         $streams = ['files', ...array_keys(Catalog::streams($entities))];
+        $missing = $later === null ? [] : array_diff(array_filter($streams, Catalog::isOfLaterVersion(...)), $later);
+        $streams = array_diff($streams, $missing);
         $served = static fn (string $name) => in_array(self::streamOf($name), $streams, true);
         return array_values(array_filter(array_keys(self::OF), $served));
     }

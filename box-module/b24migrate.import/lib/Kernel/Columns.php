@@ -12,10 +12,10 @@ defined('B_PROLOG_INCLUDED') || exit;
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
  * Fields are listed by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text,
- * utm (a text beside the row), said (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
- * CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id, or 0), author (an id, "0" for
- * the system), ids, time and day (strings of the site), moment and date (objects), midnight (a day in a column that
- * holds a time). What is more than a spelling the gateways do themselves.
+ * utm (a text beside the row), said (a text that must not be empty: for none stands something that nobody sees), code
+ * (a text with numbers of the CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id,
+ * or 0), author (an id, "0" for the system), ids, time and day (strings of the site), moment and date (objects),
+ * midnight (a day in a column that holds a time). What is more than a spelling the gateways do themselves.
  */
 final class Columns
 {

@@ -46,20 +46,21 @@ final class CrmActivityParts
     /** @return array<string, array<int, mixed>> by name and activity */
     public static function of(array $ids): array
     {
-        $of = static fn(string $table, array $columns, array $order, array $filter = []): array => $table::getList([
-            'select' => $columns, 'filter' => ['@ACTIVITY_ID' => $ids] + $filter, 'order' => $order,
+        $of = static fn(string $table): array => $table::getList([
+            'filter' => ['@ACTIVITY_ID' => $ids], 'order' => ['ID' => 'ASC'],
         ])->fetchAll();
-        $bound = $of(ActivityBindingTable::class, ['*'], ['ID' => 'ASC']);
-        $files = $of(ActivityElementTable::class, ['*'], ['ELEMENT_ID' => 'ASC'], ['=STORAGE_TYPE_ID' => self::DISK]);
-        $incoming = $of(IncomingChannelTable::class, ['ACTIVITY_ID'], ['ID' => 'ASC']);
+        $bound = $of(ActivityBindingTable::class);
+        $incoming = $of(IncomingChannelTable::class);
         $filter = ['@ID' => $ids, 'CHECK_PERMISSIONS' => 'N'];
-        $states = \CCrmActivity::GetList(['ID' => 'ASC'], $filter, false, false, ['ID', 'STATUS']);
+        // Columns that no table of the ORM knows.
+        $columns = ['ID', 'STATUS', 'STORAGE_TYPE_ID', 'STORAGE_ELEMENT_IDS'];
+        $rows = Gateway::legacyRows(\CCrmActivity::GetList(['ID' => 'ASC'], $filter, false, false, $columns));
         $addresses = \CCrmActivity::GetCommunicationList(['ID' => 'ASC'], ['@ACTIVITY_ID' => $ids]);
         return [
             'bindings' => CrmOwners::group($bound, 'ACTIVITY_ID', 'OWNER_TYPE_ID', 'OWNER_ID'),
-            'files' => Gateway::groupBy($files, 'ACTIVITY_ID', static fn(array $row) => (string)$row['ELEMENT_ID']),
+            'files' => array_combine(array_column($rows, 'ID'), array_map(self::filesIn(...), $rows)),
             'incoming' => array_fill_keys(array_map('intval', array_column($incoming, 'ACTIVITY_ID')), true),
-            'status' => array_column(Gateway::legacyRows($states), 'STATUS', 'ID'),
+            'status' => array_column($rows, 'STATUS', 'ID'),
             'communications' => Gateway::groupBy(Gateway::legacyRows($addresses), 'ACTIVITY_ID', self::address(...)),
         ];
     }
@@ -70,7 +71,7 @@ final class CrmActivityParts
      */
     public function write(array $fields, array $files): array
     {
-        $owners = CrmOwners::each([$fields['OWNER'], ...($fields['BINDINGS'] ?? [])]);
+        $owners = CrmOwners::each([...($fields['BINDINGS'] ?? []), $fields['OWNER']]);
         // While an activity is registered as incoming, every change of its bindings changes its owners at the end of
         // the hit. So it is registered last.
         $this->forgetIncoming();
@@ -215,6 +216,13 @@ final class CrmActivityParts
         if ($fields['TYPE_ID'] === self::MAIL && $number !== '') {
             MailMetaTable::add(['ACTIVITY_ID' => $this->id, 'MSG_ID_HASH' => md5($number)]);
         }
+    }
+
+    /** In their order, which only the column has; the kernel serializes numbers there, or texts of digits. */
+    private static function filesIn(array $row): array
+    {
+        preg_match_all('/(?<=;|\{)i:\d+;(?:i:|s:\d+:")(\d+)/', (string)($row['STORAGE_ELEMENT_IDS'] ?? ''), $found);
+        return (int)$row['STORAGE_TYPE_ID'] === self::DISK ? $found[1] : [];
     }
 
     private static function address(array $row): array

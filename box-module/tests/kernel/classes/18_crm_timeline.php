@@ -53,27 +53,32 @@ namespace Bitrix\Crm\Search {
 
     use B24migrate\Import\Tests\Kernel\World;
 
-    class SearchContentBuilder
+    abstract class SearchContentBuilder
     {
-        public function __construct(private string $of = 'timeline')
-        {
-        }
-
-        public function build($entityID, $options = null)
-        {
-            World::set("search of $this->of", (int)$entityID, ['OWNER_ID' => (int)$entityID]);
-        }
+        abstract public function build($entityID, $options = null);
     }
 
     class TimelineSearchContentBuilder extends SearchContentBuilder
     {
+        public function build($entityID, $options = null)
+        {
+            World::set('search of timeline', $entityID, ['OWNER_ID' => $entityID]);
+        }
+    }
+
+    class ActivitySearchContentBuilder extends SearchContentBuilder
+    {
+        public function build($entityID, $options = null)
+        {
+            World::set('crm_act', $entityID, ['SEARCH_CONTENT' => 'x'] + World::row('crm_act', $entityID));
+        }
     }
 
     class SearchContentBuilderFactory
     {
         public static function create($entityTypeID)
         {
-            return new SearchContentBuilder('activities');
+            return new ActivitySearchContentBuilder();
         }
     }
 }

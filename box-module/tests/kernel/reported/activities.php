@@ -123,6 +123,10 @@ return [
         'file' => 'modules/crm/lib/search/timelinesearchcontentbuilder.php',
         'extends' => 'Bitrix\Crm\Search\SearchContentBuilder',
     ],
+    'Bitrix\Crm\Search\ActivitySearchContentBuilder' => [
+        'file' => 'modules/crm/lib/search/activitysearchcontentbuilder.php',
+        'extends' => 'Bitrix\Crm\Search\SearchContentBuilder',
+    ],
     'Bitrix\Crm\Search\SearchContentBuilderFactory' => [
         'file' => 'modules/crm/lib/search/searchcontentbuilderfactory.php',
         'methods' => ['static create($entityTypeID)'],

@@ -39,8 +39,8 @@ final class CrmTimelineTest extends OwnersCase
     {
         $id = $this->made('crm_comments', self::comment(['FILES' => [$this->file('a.pdf')]]));
         $now = self::comment([
-            'OWNERS' => [self::CONTACT, self::INVOICE, self::ITEM], 'COMMENT' => null, 'FILES' => [], 'AUTHOR_ID' => '14',
-            'CREATED' => '2018-01-01T00:00:00Z',
+            'OWNERS' => [self::CONTACT, self::INVOICE, self::ITEM], 'COMMENT' => null, 'FILES' => [],
+            'AUTHOR_ID' => '14', 'CREATED' => '2018-01-01T00:00:00Z',
         ]);
         $this->records('crm_comments')->update($id, $now);
         $this->assertKept('crm_comments', $id, $now);
