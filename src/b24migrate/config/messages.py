@@ -14,7 +14,7 @@ from b24migrate.model.records import Json
 from b24migrate.model.streams import Entity, Kind, Policy, Stream
 
 SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_token", "access_token"})
-REFERRING = (Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.FILE, Kind.FILES)
+REFERRING = (Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.ROWS, Kind.FILE, Kind.FILES)
 CHOICES = (Policy.REQUIRE, Policy.PLACEHOLDER, Policy.DROP)
 
 

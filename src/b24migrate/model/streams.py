@@ -344,6 +344,7 @@ class Kind(StrEnum):
     CODED = "coded"  # ids inside a code such as `D_12`; of a list each part
     FAMILY = "family"  # several fields of the wire, with ids in their names too
     TREE = "tree"  # anything: its texts are rich, or coded, and the keys in `inside` hold ids
+    ROWS = "rows"  # a list of objects: the keys in `inside` hold ids, and none of the objects is left out
     FILE = "file"
     FILES = "files"
 
@@ -377,9 +378,10 @@ class Field:
     )
     policy: Policy = Policy.DROP
     late: bool = False  # the referred record may come later: sent in a second pass
-    inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
+    inside: Mapping[str, str] = field(default_factory=dict)  # of a tree, of rows: key -> the stream of its ids
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
     beyond: bool = False  # more than the contract names: a target may not know it
+    beyond_keys: frozenset[str] = frozenset()  # of rows: the same of their keys
     undated: bool = False  # the portal takes a deleted record out of it, and no date of this one moves
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None
@@ -397,7 +399,8 @@ class Field:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        return (self.to, *self.names) if self.to else self.names
+        named = (self.to, *self.names) if self.to else self.names
+        return (*named, *self.inside.values()) if self.kind is Kind.ROWS else named
 
 
 def texts(*names: str, beyond: bool = False) -> tuple[Field, ...]:

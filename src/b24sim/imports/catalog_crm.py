@@ -162,10 +162,13 @@ def _smart_stage_exists(fields: Fields, seen: Inspection) -> None:
 MULTIFIELD = Shape({"typeId": TEXT, "valueType": TEXT, "value": TEXT}, ("typeId", "value"))
 PRODUCT_ROW = Shape(
     {
+        "productId": Ref("crm_products"),
         "productName": TEXT,
         "price": NUM,
         "quantity": NUM,
+        "discountTypeId": INT,
         "discountRate": NUM,
+        "discountSum": NUM,
         "taxRate": NUM,
         "taxIncluded": BOOL,
         "measureCode": TEXT,
@@ -178,6 +181,10 @@ ITEM_FIELDS: Mapping[str, Kind] = {
     **dict.fromkeys(("createdTime", "updatedTime", "movedTime"), TIME),
     **dict.fromkeys(("opened", "isManualOpportunity", "closed"), BOOL),
     **dict.fromkeys(("begindate", "closedate"), DATE),
+    **dict.fromkeys(("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm"), TEXT),
+    "isReturnCustomer": BOOL,
+    "leadId": Ref("crm_leads"),
+    "quoteId": Ref("crm_quotes"),
     "companyId": COMPANY,
     "companyIds": Many(COMPANY),
     "contactIds": Many(CONTACT),

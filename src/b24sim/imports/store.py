@@ -58,7 +58,7 @@ class Store:
     # reading
 
     def get(self, stream: str, target_id: str) -> Fields | None:
-        row = self._rows[stream].get(target_id)
+        row = self._rows.get(stream, {}).get(target_id)
         return None if row is None else row.fields
 
     def row(self, stream: str, target_id: str) -> Row:

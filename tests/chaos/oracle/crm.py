@@ -67,15 +67,16 @@ def _sold(row: Fields, kind: int, ids: Ids) -> Fields:
         "begindate": day(row["begindate"]),
         "closedate": day(row["closedate"]),
         "contactIds": ids.records("crm_contacts", row["contactIds"]),
-        "productRows": [_product(one) for one in row["productRows"]],
+        "productRows": [_product(one, ids) for one in row["productRows"]],
     }
 
 
-def _product(row: Fields) -> Json:
-    same = ("productName", "price", "quantity", "discountRate", "taxRate", "sort")
+def _product(row: Fields, ids: Ids) -> Json:
+    same = ("productName", "price", "quantity", "discountTypeId", "discountRate", "discountSum", "taxRate", "sort")
     measure = row["measureCode"]
     return {
         **{name: row[name] for name in same},
+        "productId": ids.record("crm_products", row["productId"]),
         "taxIncluded": yes(row["taxIncluded"]),
         "measureCode": None if measure is None else str(measure),
     }

@@ -112,6 +112,7 @@ class Composer:
             Kind.REFS: references.resolve_several,
             Kind.CODED: references.resolve_code,
             Kind.FAMILY: references.resolve_family,
+            Kind.ROWS: references.resolve_rows,
             Kind.FILE: self._file_id,
             Kind.FILES: self._file_ids,
         }

@@ -49,7 +49,8 @@ class FieldInterpreter(Generic[Notes]):
                     value = plain(value)
                 elif convert is not None:
                     value = convert(spec, one, value, notes)
-                fields[name] = value
+                if value is not ABSENT:
+                    fields[name] = value
         except values.OddValue as odd:
             raise values.OddValue(str(odd) or name) from None
         fields.update(remaining_fields(self._stream, self._named, one.payload))

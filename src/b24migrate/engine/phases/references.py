@@ -10,7 +10,7 @@ from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json, Record, Span, Status, children_span, order_key
-from b24migrate.model.streams import Field, Policy, SourceRecord, Stream, Unresolved
+from b24migrate.model.streams import ABSENT, Field, Policy, SourceRecord, Stream, Unresolved
 from b24migrate.ports import FIELD_MAP, INVENTORY
 
 if TYPE_CHECKING:
@@ -81,8 +81,11 @@ class References:
         self._final = final
         self._resolver = Resolver(context)
         self._awaited: dict[tuple[str, str], bool] = {}
+        self._left_out: dict[str, bool] = {}
 
-    def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> str | None:
+    def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
+        if spec.late and self._is_left_out(spec.to):
+            return ABSENT  # else every record that has one would be sent twice, to say that there is none
         if str(value) in spec.keep:
             return str(value)
         source_id = values.reference(value)
@@ -111,6 +114,17 @@ class References:
         for name, part in value.items() if isinstance(value, dict) else ():
             fields |= self._rewrite_code(spec, one, (name, part), done) or {}
         return fields
+
+    def resolve_rows(self, spec: Field, _one: SourceRecord, value: Json, done: ComposedRecord) -> list[Json]:
+        """Each object as it is, with the ids of the target. A key whose stream no entity has is empty."""
+        return [{**row, **{key: self._resolve_key(spec, key, row, done) for key in spec.inside}} for row in value]
+
+    def _resolve_key(self, spec: Field, key: str, row: Mapping[str, Json], done: ComposedRecord) -> str | None:
+        stream, source_id = spec.inside[key], values.reference(row.get(key))
+        if source_id is None or stream not in self._context.streams:
+            return None
+        target_id = self._context.memory.links.target_id(stream, source_id)
+        return target_id if target_id is not None else self._replace_missing(spec, stream, source_id, done)
 
     def _rewrite_code(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.code is None:
@@ -158,6 +172,14 @@ class References:
             self._awaited[named] = locate(self._context, *named) is not Whereabouts.GONE
         return self._awaited[named]
 
+    def _is_left_out(self, stream: str) -> bool:
+        """Whether a plan went without it, so that it was never read."""
+        if stream not in self._left_out:
+            owner = self._context.owner.get(stream)
+            may_be = self._context.streams.get(stream) is None or (owner is not None and owner.optional)
+            self._left_out[stream] = may_be and not self._context.store.count(INVENTORY, f"{stream}:")
+        return self._left_out[stream]
+
     def _policy(self, spec: Field, stream: str, source_id: str, done: ComposedRecord) -> Policy:
         policy = self._context.policy(self._stream, spec.name, spec.policy)
         if policy is not Policy.EXISTING:
@@ -165,7 +187,7 @@ class References:
         where = locate(self._context, stream, source_id)
         if where is Whereabouts.NEWER:
             done.brings.append((stream, source_id))
-        if where is Whereabouts.UNKNOWN and (owner := self._context.owner.get(stream)) and owner.optional:
+        if where is Whereabouts.UNKNOWN and self._is_left_out(stream):
             return Policy.DROP  # a plan may go without it
         return Policy.DROP if where is Whereabouts.GONE else Policy.REQUIRE
 

@@ -13,7 +13,7 @@ from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.streams import ABSENT, Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
-from b24migrate.model.values import flag, number, text, whole
+from b24migrate.model.values import flag, number, reference, text, whole
 from b24migrate.ports import Command, Source
 
 FILE_KIND = "crm"
@@ -86,10 +86,13 @@ def product_rows(seen: SourceRecord) -> Json:
 
 def product_row(row: Mapping[str, Json]) -> Args:
     return {
+        "productId": reference(row.get("productId")),
         "productName": text(row.get("productName")),
         "price": number(row.get("price")),
         "quantity": number(row.get("quantity")),
+        "discountTypeId": whole(row.get("discountTypeId")),
         "discountRate": number(row.get("discountRate")),
+        "discountSum": number(row.get("discountSum")),
         "taxRate": number(row.get("taxRate")),
         "taxIncluded": flag(row.get("taxIncluded")),
         "measureCode": text(row.get("measureCode")),

@@ -11,18 +11,22 @@ from b24migrate.targets.rest.fields import bare_file, decode_custom, encode_cust
 
 PICTURES = ("logo", "photo")
 # What is sent in another form, or follows from the rest.
-APART = frozenset({"entityTypeId", "createdTime", "updatedTime", "movedTime", "fm", "productRows", "closed", *PICTURES})
+APART = frozenset({"entityTypeId", "createdTime", "updatedTime", "movedTime", "fm", "productRows", *PICTURES})
+APART |= {"closed", "isReturnCustomer"}
 STAMPS = frozenset({"originatorId", "originId", "xmlId"})
 LISTS = frozenset({"observers", "contactIds", "companyIds"})
 DAYS = frozenset({"begindate", "closedate", "birthdate"})
-FLAGS = frozenset({"opened", "closed", "isManualOpportunity", "isMyCompany", "export"})
+FLAGS = frozenset({"opened", "closed", "isManualOpportunity", "isMyCompany", "export", "isReturnCustomer"})
 NUMBERS = frozenset({"opportunity", "revenue", "probability"})
-IDS = frozenset({"assignedById", "createdBy", "updatedBy", "movedBy", "companyId", "contactId"})
+IDS = frozenset({"assignedById", "createdBy", "updatedBy", "movedBy", "companyId", "contactId", "leadId", "quoteId"})
 _PRODUCT: dict[str, Callable[[Json], Json]] = {
+    "productId": values.optional_id,
     "productName": values.text,
     "price": values.number,
     "quantity": values.number,
+    "discountTypeId": values.whole,
     "discountRate": values.number,
+    "discountSum": values.number,
     "taxRate": values.number,
     "taxIncluded": values.flag,
     "measureCode": values.text,

@@ -25,10 +25,12 @@ NOBODY = say("reason.rest_nobody")
 FIRST = say("reason.rest_first_client")
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 CENT = 0.0101
+LATE = ("parentId", "quoteId", "leadId")
 CLOSED = say("reason.rest_closed")
 TOLD = say("reason.rest_crm_noise")
 STARTED = say("reason.rest_crm_started")
 GONE = say("reason.rest_stage_gone")
+RETURNED = say("reason.rest_return_customer")
 COPIED = say("reason.rest_file")
 
 
@@ -39,7 +41,7 @@ def has_rows(draft: Draft) -> bool:
 def comes_later(draft: Draft, codes: Collection[str]) -> bool:
     """Whether it may name a record that arrives after it, so that it is changed once more."""
     filled = ((name, value) for name, value in draft.items() if value not in EMPTY)
-    return any(name in codes or name.startswith("parentId") or _names_records(value) for name, value in filled)
+    return any(name in codes or name.startswith(LATE) or _names_records(value) for name, value in filled)
 
 
 def _names_records(value: Json) -> bool:
@@ -91,6 +93,7 @@ def rules_of(stream: str, number: str) -> Rules:
                 for one, many, to in CLIENTS
             ),
             Rule(stream, "opportunity", lost, SUM, has_another_sum),
+            Rule(stream, "isReturnCustomer", lost, RETURNED, lambda draft: bool(draft.get("isReturnCustomer"))),
             *(() if box.close_dates else [Rule(stream, "closedate", lost, CLOSED, running=lambda: closed_today)]),
             Rule(stream, "", Keeping.TRANSFORMED, TOLD, lambda _: True),
             Rule(stream, "", Keeping.TRANSFORMED, STARTED, later),

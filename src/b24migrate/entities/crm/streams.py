@@ -149,6 +149,16 @@ def take_bound(name: str) -> Take:
     return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
 
 
+def late_link(name: str, to: str) -> Field:
+    """A link that is written last. A record without one is not sent twice."""
+
+    def take(seen: SourceRecord) -> Json:
+        value = seen.payload.get(name)
+        return ABSENT if value in (None, "", 0, "0") else value
+
+    return replace(link_field(name, to, Kind.REF), take=take, late=True)
+
+
 PEOPLE = (
     person("assignedById", Policy.PLACEHOLDER),
     person("createdBy", Policy.PLACEHOLDER),
@@ -164,24 +174,27 @@ EVERY = (
     Field("sourceId", Kind.CODED, code=dictionary_entry("SOURCE"), names=("crm_stages",)),
     Field("sourceDescription", Kind.RICH, beyond=True),
     *texts("originatorId", "originId", "xmlId", beyond=True),
-    *texts("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm", beyond=True),
 )
+UTM = ("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm")
 CLIENTS = (
     link_field("companyId", "crm_companies", Kind.REF),
     replace(link_field("contactId", "crm_contacts", Kind.REF), beyond=True),
     link_field("contactIds", "crm_contacts"),
 )
-MONEY = (
-    Field("opportunity", Kind.NUMBER),
-    *texts("currencyId"),
-    *flags("isManualOpportunity"),
-    *days("begindate", "closedate"),
-    Field("productRows", Kind.AS_IS, take=product_rows),
+AMOUNT = (Field("opportunity", Kind.NUMBER), *texts("currencyId"), *flags("isManualOpportunity"))
+# Rows keep their name and price without the product. Targets of the first contract know neither product nor discount.
+SOLD = Field(
+    "productRows",
+    Kind.ROWS,
+    take=product_rows,
+    inside={"productId": "crm_products"},
+    beyond_keys=frozenset({"productId", "discountTypeId", "discountSum"}),
 )
+MONEY = (*AMOUNT, *days("begindate", "closedate"), SOLD)
 # A deal may have a parent among the items of smart processes, which come after the deals.
-LATER_PARENTS = Field(
-    "parentId", Kind.FAMILY, take=parents, code=parent, names=("crm_spitems",), late=True, beyond=True
-)
+LATER_PARENTS = Field("parentId", Kind.FAMILY, take=parents, code=parent, names=OWNER_STREAMS, late=True, beyond=True)
+# The lead that became the client; a lead names its clients too, so this link is written last.
+FROM_LEAD = late_link("leadId", "crm_leads")
 
 
 def in_category(number: int) -> Field:
@@ -243,6 +256,7 @@ crm_companies = item_stream(
     fields=(
         *texts("title"),
         *EVERY,
+        *texts(*UTM, beyond=True),
         in_category(COMPANY),
         Field("fm", Kind.AS_IS, take=multifields),
         type_field("typeId", "COMPANY_TYPE"),
@@ -253,6 +267,7 @@ crm_companies = item_stream(
         *texts("bankingDetails", beyond=True),
         *flags("isMyCompany", beyond=True),
         Field("logo", Kind.FILE, take=picture("logo"), beyond=True),
+        FROM_LEAD,
         LATER_PARENTS,
     ),
 )
@@ -268,6 +283,7 @@ crm_contacts = item_stream(
         *texts("name", "lastName", "secondName"),
         *texts("post", beyond=True),
         *EVERY,
+        *texts(*UTM, beyond=True),
         link_field("companyId", "crm_companies", Kind.REF),
         link_field("companyIds", "crm_companies"),
         in_category(CONTACT),
@@ -277,6 +293,7 @@ crm_contacts = item_stream(
         Field("birthdate", Kind.DAY, beyond=True),
         *flags("export", beyond=True),
         Field("photo", Kind.FILE, take=picture("photo"), beyond=True),
+        FROM_LEAD,
         LATER_PARENTS,
     ),
 )
@@ -298,10 +315,14 @@ crm_deals = item_stream(
     fields=(
         *texts("title"),
         *EVERY,
+        *texts(*UTM),
         *CLIENTS,
+        link_field("leadId", "crm_leads", Kind.REF),
+        late_link("quoteId", "crm_quotes"),  # a quote names its deal too
         *place_fields(DEAL),
         *MONEY,
         *flags("closed"),
+        *flags("isReturnCustomer", beyond=True),
         type_field("typeId", "DEAL_TYPE"),
         Field("probability", Kind.NUMBER, beyond=True),
         LATER_PARENTS,
@@ -336,6 +357,7 @@ crm_spitems = Stream(
         ),
         *texts("title"),
         *EVERY,
+        *texts(*UTM, beyond=True),
         *CLIENTS,
         *place_fields(0),
         *MONEY,

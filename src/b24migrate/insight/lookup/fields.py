@@ -85,7 +85,7 @@ def _unexpected(name: str) -> Side:
 MOST_NAMED = 20
 PAYLOAD, CUSTOM = "payload", "custom"
 MAPPED_KINDS = frozenset(
-    {Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.RICH, Kind.TREE, Kind.FILE, Kind.FILES},
+    {Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.RICH, Kind.TREE, Kind.ROWS, Kind.FILE, Kind.FILES},
 )
 MAPPED_TYPES = frozenset({"enumeration", "employee", "file", "crm", "crm_status", "string", "url"})
 TEXT_TYPES = frozenset({"string", "url"})
