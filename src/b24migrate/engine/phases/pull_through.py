@@ -100,7 +100,9 @@ def links_of_field(field: Field, one: SourceRecord) -> list[tuple[str, str]]:
     if field.to:
         return [(field.to, source_id) for source_id in values.references(value) if source_id not in field.keep]
     if field.kind is Kind.ROWS:
-        keyed = [(stream, values.reference(row.get(key))) for row in value for key, stream in field.inside.items()]
+        keyed = [
+            (stream, values.reference(row.get(key))) for row in as_list(value) for key, stream in field.inside.items()
+        ]
         return [(stream, source_id) for stream, source_id in keyed if source_id is not None]
     heard = LinkRecorder()
     parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else as_list(value)
