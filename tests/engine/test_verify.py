@@ -111,6 +111,7 @@ def test_a_sample_goes_on_where_it_was_interrupted(talk: World) -> None:
         ("", "x", False),
         ("x", None, False),
         ([1, 2], ["2", "1"], True),
+        ([{"a": 1, "b": 2}, {"a": 0}], [{"a": 0}, {"b": 2, "a": 1}], True),
         (0, "", False),
     ],
 )

@@ -22,7 +22,7 @@ final class ActivityStreams
         'crm_calls' => ['crm', [
             'text' => 'CALL_ID! PHONE_NUMBER CALL_FAILED_CODE CALL_FAILED_REASON CALL_CATEGORY PORTAL_NUMBER COMMENT'
                 . ' COST_CURRENCY',
-            'int' => 'CALL_TYPE CALL_DURATION CALL_VOTE',
+            'int' => 'CALL_TYPE! CALL_DURATION CALL_VOTE',
             'number' => 'COST',
             'user' => 'PORTAL_USER_ID',
             'time' => 'CALL_START_DATE!',
@@ -36,7 +36,7 @@ final class ActivityStreams
             '[communication]' => 'COMMUNICATIONS',
             'int' => 'TYPE_ID! DESCRIPTION_TYPE STATUS PRIORITY DIRECTION',
             'text' => 'PROVIDER_ID PROVIDER_TYPE_ID SUBJECT DESCRIPTION LOCATION ORIGINATOR_ID ORIGIN_ID',
-            'time' => 'CREATED! LAST_UPDATED START_TIME END_TIME DEADLINE',
+            'time' => 'CREATED LAST_UPDATED START_TIME END_TIME DEADLINE',
             'flag' => 'COMPLETED IS_INCOMING_CHANNEL',
             'user' => 'RESPONSIBLE_ID AUTHOR_ID EDITOR_ID',
             'object' => 'SETTINGS PROVIDER_PARAMS',
@@ -44,7 +44,7 @@ final class ActivityStreams
         ]],
         'crm_comments' => ['crm', [
             '[crm owner]' => 'OWNERS!',
-            'user' => 'AUTHOR_ID',
+            'user' => 'AUTHOR_ID!',
             'time' => 'CREATED!',
             'text' => 'COMMENT',
             '[file]' => 'FILES',
@@ -58,9 +58,9 @@ final class ActivityStreams
         ]],
         'crm_logs' => ['crm', [
             'crm owner' => 'OWNER!',
-            'text' => 'title text iconCode',
+            'text' => 'title! text iconCode',
             'user' => 'authorId',
-            'time' => 'created!',
+            'time' => 'created',
         ]],
     ];
 

@@ -45,7 +45,9 @@ final class CrmActivities extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $fields += ['LAST_UPDATED' => $fields['CREATED'], 'DEADLINE' => null, 'COMPLETED' => false, 'STATUS' => null];
+        $created = $fields['CREATED'] ?? $fields['LAST_UPDATED'] ?? Dates::now();
+        $fields = ['CREATED' => $created, 'LAST_UPDATED' => $fields['LAST_UPDATED'] ?? $created] + $fields
+            + ['DEADLINE' => null, 'COMPLETED' => false];
         // Some columns are known to no table of the ORM and must not be empty; the rest follows as in a change.
         $id = (string)(int)$GLOBALS['DB']->Add('b_crm_act', self::columnsOfNewOne($fields));
         if ($id === '0') {
@@ -58,7 +60,8 @@ final class CrmActivities extends Gateway
     public function update(string $id, array $fields): void
     {
         $before = self::mustExist($this->read([$id])[$id] ?? null);
-        $this->write($id, $fields + $before, $before);
+        $created = ['CREATED' => $fields['CREATED'] ?? $before['CREATED']];
+        $this->write($id, $created + $fields + $before, $before);
     }
 
     /** Not by the kernel's own way, which writes history and counts again at once. */

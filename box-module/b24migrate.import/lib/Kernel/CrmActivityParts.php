@@ -117,7 +117,9 @@ final class CrmActivityParts
         }
         $people = array_values(array_unique([...$people, 0]));
         $owners = CrmOwners::each($owners);
-        UncompletedActivity::synchronizeForBindingsAndResponsibles(self::links($owners), $people);
+        // A box that has it otherwise computes it at the end, for all of them.
+        method_exists(UncompletedActivity::class, 'synchronizeForBindingsAndResponsibles')
+            && UncompletedActivity::synchronizeForBindingsAndResponsibles(self::links($owners), $people);
         foreach ($owners as [$type, $id]) {
             foreach ($people as $person) {
                 \CCrmActivity::SynchronizeUserActivity($type, $id, $person);

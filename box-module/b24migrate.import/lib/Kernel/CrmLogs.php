@@ -37,7 +37,8 @@ final class CrmLogs extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $row = $this->row($fields + ['authorId' => null], []);
+        $at = ['created' => $fields['created'] ?? Dates::now()];
+        $row = $this->row($at + $fields + ['authorId' => null], []);
         $kind = ['TYPE_ID' => TimelineType::LOG_MESSAGE, 'TYPE_CATEGORY_ID' => LogMessageType::REST];
         return (string)CrmTimeline::add($row + $kind, [CrmOwners::parts($fields['OWNER'])]);
     }

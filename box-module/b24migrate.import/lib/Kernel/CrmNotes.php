@@ -32,7 +32,7 @@ final class CrmNotes extends Gateway
         if (self::exists($item['ITEM_TYPE'], $item['ITEM_ID'])) {
             throw new ItemFault('VALIDATION', null, 'somebody has written a note there on the box');
         }
-        $now = Dates::moment(gmdate('Y-m-d\TH:i:s\Z'));
+        $now = Dates::moment(Dates::now());
         $row = $item + self::columns()->toKernel($fields);
         $row += ['CREATED_BY_ID' => self::actor(), 'CREATED_TIME' => $row['UPDATED_TIME'] ?? $now];
         $row += ['UPDATED_BY_ID' => $row['CREATED_BY_ID'], 'UPDATED_TIME' => $row['CREATED_TIME']];

@@ -14,6 +14,11 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class Dates
 {
+    public static function now(): string
+    {
+        return gmdate('Y-m-d\TH:i:s\Z');
+    }
+
     /** For the ORM. */
     public static function moment(?string $utc): ?DateTime
     {

@@ -4,8 +4,11 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Api\Router;
+use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Kernel\Dates;
 use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\OwnersCase;
 use B24migrate\Import\Tests\Kernel\Rows;
@@ -86,6 +89,18 @@ final class CrmActivitiesTest extends OwnersCase
         $this->assertCount(1, World::$tables['crm_timeline']);
     }
 
+    public function testOnlyTheOwnerAndTheTypeAreRequired(): void
+    {
+        $id = $this->made('crm_activities', ['OWNER' => self::DEAL, 'TYPE_ID' => 6]);
+        $now = $this->now('crm_activities', $id);
+        $this->assertHolds(['BINDINGS' => [self::DEAL], 'COMPLETED' => false, 'STATUS' => 1, 'DEADLINE' => null], $now);
+        $this->assertNotNull($now['CREATED']);
+        $this->records('crm_activities')->update($id, ['CREATED' => null, 'COMPLETED' => true]);
+        $this->assertKept('crm_activities', $id, ['CREATED' => $now['CREATED'], 'COMPLETED' => true]);
+        $log = $this->made('crm_logs', ['OWNER' => self::DEAL, 'title' => 'a']);
+        $this->assertNotNull($this->now('crm_logs', $log)['created']);
+    }
+
     public function testOnlyWhatIsSentChanges(): void
     {
         $mail = self::mail();
@@ -108,6 +123,28 @@ final class CrmActivitiesTest extends OwnersCase
             $this->assertSame($before, self::rows(...self::PARTS));
         }
         $this->assertSame((int)$other, World::$tables['crm_uncompleted']['2:5:0']['ACTIVITY_ID']);
+    }
+
+    /** The record and its key are written in one transaction: a call that dies or fails leaves neither. */
+    public function testAnItemThatFailsHalfwayLeavesNothing(): void
+    {
+        MapTable::createTable();
+        World::$quirks['crm_timeline'] = static fn() => throw new \RuntimeException('Deadlock found');
+        $before = World::$tables;
+        $fields = array_diff_key(self::mail(), ['AUTHOR_ID' => 1, 'RESPONSIBLE_ID' => 1, 'FILES' => 1]);
+        $fields = ['BINDINGS' => [self::DEAL], 'COMMUNICATIONS' => []] + $fields;
+        $item = ['key' => 'source:crm_activities:1', 'digest' => str_repeat('0', 64), 'fields' => $fields];
+        $send = static fn() => (new Router(new KernelBox()))->answer(
+            'import.crm.batch',
+            Json::encode(['stream' => 'crm_activities', 'items' => [$item]])
+        )['items'][0];
+        $answer = $send();
+        $this->assertSame(['failed', true], [$answer['status'], $answer['error']['retry']]);
+        $this->assertEquals($before, World::$tables);
+        World::$quirks = [];
+        $this->assertSame('created', $send()['status']);
+        $this->assertSame('unchanged', $send()['status']);
+        $this->assertCount(1, World::$tables['crm_act']);
     }
 
     public function testADeadlineOfTheYear9999IsNone(): void
@@ -149,7 +186,7 @@ final class CrmActivitiesTest extends OwnersCase
     public function testAtTheEndOfARunTheBoxIsAskedToCountOnceMore(): void
     {
         $box = new KernelBox();
-        \B24migrate\Import\Kernel\MapTable::createTable();
+        MapTable::createTable();
         $finalize = static function () use ($box): void {
             for ($after = 'crm_activities'; $after !== null; ['cursor' => $after] = $box->finalize($after)) {
                 self::assertStringStartsWith('crm_activities', $after);

@@ -72,7 +72,7 @@ def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRec
 
 def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[ComparedField]:
     """Every field that should be there. What the contract does not name the target need not keep."""
-    unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
+    unordered = {one.name for one in stream.fields if one.kind in (Kind.REFS, Kind.CODED)}
     rows = {one.name: one.beyond_keys for one in stream.fields if one.beyond_keys}
     for name, value in expected.items():
         there = actual.get(name)
@@ -104,8 +104,12 @@ def is_same(expected: Json, actual: Json, unordered: bool) -> bool:
     if expected in EMPTY and actual in EMPTY:
         return True
     if unordered and isinstance(expected, list) and isinstance(actual, list):
-        return sorted(map(str, expected)) == sorted(map(str, actual))
+        return sorted(map(_spelled, expected)) == sorted(map(_spelled, actual))
     return bool(expected == actual)
+
+
+def _spelled(value: Json) -> str:
+    return msgspec.json.encode(value, order="sorted").decode() if isinstance(value, dict) else str(value)
 
 
 def shorten(value: Json) -> str:
