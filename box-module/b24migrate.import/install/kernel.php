@@ -39,7 +39,7 @@ return [
         'Bitrix\Disk\Folder' => 'load:1',
     ],
     'iblock' => [
-        'CIBlockSection' => 'Add:1 Delete:2 GetList:4 Update:2',
+        'CIBlockSection' => 'Add:3 Delete:2 GetList:4 Update:4',
     ],
     'im' => [
         'Bitrix\Im\Chat' => 'getType:1',
@@ -62,6 +62,8 @@ return [
         'Bitrix\Main\Loader' => 'includeModule:1',
         'Bitrix\Main\ORM\Data\DataManager' => '~getMap:0 ~getTableName:0',
         'Bitrix\Main\ORM\Fields\BooleanField' => '__construct:1 configurePrimary:0 configureValues:2',
+        'Bitrix\Main\ORM\Fields\DatetimeField' => '__construct:1 configurePrimary:0',
+        'Bitrix\Main\ORM\Fields\IntegerField' => '__construct:1 configurePrimary:0',
         'Bitrix\Main\ORM\Fields\StringField' => '__construct:2 configurePrimary:0',
         'Bitrix\Main\ORM\Fields\TextField' => '__construct:1 configurePrimary:0',
         'Bitrix\Main\ORM\Fields\Validators\LengthValidator' => '__construct:2',

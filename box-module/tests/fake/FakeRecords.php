@@ -6,6 +6,7 @@ namespace B24migrate\Import\Tests\Fake;
 
 use B24migrate\Import\Contract\CatalogRules;
 use B24migrate\Import\Contract\Json;
+use B24migrate\Import\Contract\ListValues;
 use B24migrate\Import\Port\Records;
 
 /**
@@ -15,6 +16,7 @@ use B24migrate\Import\Port\Records;
 final class FakeRecords implements Records
 {
     private const APART = ['users', 'chats', 'chat_messages', 'feed_posts', 'feed_comments', 'files'];
+    private const FIRST_OPTION = 71_001;
     private const RESTLESS = ['groups' => ['DATE_ACTIVITY']];
     private const QUESTIONS = [
         'users' => [['EMAIL']],
@@ -23,7 +25,7 @@ final class FakeRecords implements Records
         'crm_stages' => [['ENTITY_ID', 'STATUS_ID'], ['ENTITY_ID', 'NAME']],
         'crm_currencies' => [['CURRENCY']],
         'crm_measures' => [['code']],
-        'crm_vats' => [['name', 'rate']],
+        'crm_vats' => [['name', 'rate'], ['name']],
         'crm_price_types' => [['base'], ['xmlId'], ['name']],
         'crm_product_props' => [['kind', 'code']],
         'crm_requisite_presets' => [['COUNTRY_ID', 'NAME']],
@@ -95,10 +97,36 @@ final class FakeRecords implements Records
         $this->box->accidents->at('after-update');
     }
 
+    /** Those of a property are numbered when they are asked for first. */
+    public function options(string $id, array $sent): array
+    {
+        foreach (array_map(static fn ($one) => (array)$one, $sent) as $option) {
+            $known = ListValues::match([$option], array_map($this->named(...), $this->listValues($id)));
+            if ($known === []) {
+                $next = ($this->db->value('SELECT max(id) FROM option') ?? self::FIRST_OPTION - 1) + 1;
+                $values = [$next, $this->stream, $id, '', $option['value'], $option['xmlId'] ?? ''];
+                $this->db->run('INSERT INTO option VALUES (?, ?, ?, ?, ?, ?)', ...$values);
+            }
+        }
+        return ListValues::match($sent, array_map($this->named(...), $this->listValues($id)));
+    }
+
+    private function listValues(string $id): array
+    {
+        $sql = 'SELECT id, value, xml_id FROM option WHERE stream = ? AND type = ? ORDER BY id';
+        return $this->db->rows($sql, $this->stream, $id);
+    }
+
+    private function named(array $row): array
+    {
+        return ['id' => (string)$row['id'], 'value' => $row['value'], 'xmlId' => $row['xml_id']];
+    }
+
     public function delete(string $id): void
     {
         $this->db->inTransaction(function () use ($id): void {
             $this->forget($id);
+            $this->db->run('DELETE FROM option WHERE stream = ? AND type = ?', $this->stream, $id);
             $this->db->run('DELETE FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
         });
         $this->box->accidents->at('after-delete');

@@ -35,6 +35,9 @@ final class Furniture
             'CONVERTED' => 'Качественный лид',
             'JUNK' => 'Некачественный лид',
         ],
+        'QUOTE_STATUS' => [
+            'DRAFT' => 'Новое', 'SENT' => 'Отправлено клиенту', 'APPROVED' => 'Принято', 'DECLAINED' => 'Отклонено',
+        ],
         'SOURCE' => ['CALL' => 'Звонок', 'EMAIL' => 'Электронная почта', 'WEB' => 'Веб-сайт', 'OTHER' => 'Другое'],
         'CONTACT_TYPE' => [
             'CLIENT' => 'Клиенты', 'SUPPLIER' => 'Поставщики', 'PARTNER' => 'Партнёры', 'OTHER' => 'Другое',
@@ -44,7 +47,10 @@ final class Furniture
         ],
         'DEAL_TYPE' => ['SALE' => 'Продажа', 'SERVICES' => 'Услуги'],
     ];
-    private const SEMANTICS = ['WON' => 'S', 'CONVERTED' => 'S', 'LOSE' => 'F', 'APOLOGY' => 'F', 'JUNK' => 'F'];
+    private const SEMANTICS = [
+        'WON' => 'S', 'CONVERTED' => 'S', 'LOSE' => 'F', 'APOLOGY' => 'F', 'JUNK' => 'F',
+        'APPROVED' => 'S', 'DECLAINED' => 'F',
+    ];
 
     /** @return array<string, array<string, array<string, mixed>>> records by stream and id */
     public static function ofAnyBox(): array

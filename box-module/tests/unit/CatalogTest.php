@@ -114,6 +114,23 @@ final class CatalogTest extends RouterCase
         $this->assertNotSame('2', $this->make('crm_product_props', 'source:crm_product_props:offer:8', $color));
     }
 
+    public function testListValuesOfAPropertyAreAnsweredWithTheIdsOfTheBox(): void
+    {
+        $red = ['id' => '26', 'value' => 'Красный', 'xmlId' => 'red'];
+        $blue = ['id' => '27', 'value' => 'Синий', 'xmlId' => ''];
+        $color = ['name' => 'Цвет', 'code' => 'COLOR', 'options' => [(object)$red, (object)$blue]];
+        $items = static fn(array $fields) => [self::item('p', $fields)];
+        $send = fn(array $fields, bool $dry = false) => $this->batch('crm_product_props', $items($fields), $dry);
+        $this->assertEquals(new \stdClass(), $send($color, true)[0]['options']);
+        $options = (array)$send($color)[0]['options'];
+        $this->assertSame([26, 27], array_keys($options));
+        $this->assertEquals($options, (array)$send($color)[0]['options'], 'of one that is unchanged as well');
+        $renamed = ['options' => [['value' => 'Алый'] + $red]] + $color;
+        $this->assertSame([26 => $options[26]], (array)$send($renamed)[0]['options']);
+        $this->assertArrayNotHasKey('options', $send(['name' => ''])[0]);
+        $this->assertSame('deleted', $this->delete('crm_product_props', 'p')['status']);
+    }
+
     private function inspection(): Inspection
     {
         $seen = new Inspection(new \B24migrate\Import\Api\CachedLookup($this->box));

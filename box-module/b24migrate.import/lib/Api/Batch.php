@@ -103,7 +103,13 @@ final class Batch
             [$status, $id] = ['updated', $this->writer->set($next, array_diff_key($kept, $own))];
         }
         $ignored = array_map('strval', [...array_keys(array_diff_key($fields, $kept)), ...$this->records->leftOut()]);
-        return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
+        $answer = ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
+        return $this->stream->hasOptions ? $answer + ['options' => (object)$this->optionsOf($id, $fields)] : $answer;
+    }
+
+    private function optionsOf(?string $id, array $fields): array
+    {
+        return $id === null ? [] : $this->records->options($id, $fields['options'] ?? []);
     }
 
     private function inspectNew(array $fields, array $kinds, ?Entry $intent, ?string $left): void

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\{CallFault, ItemFault, Stream};
+use B24migrate\Import\Contract\{CallFault, ItemFault, ListValues, Stream};
 use B24migrate\Import\Port\Box;
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -110,21 +110,11 @@ final class Fields
         return $this->matchOptions($target, $wanted);
     }
 
-    /** XML_IDs are compared first: two values may be spelled alike. */
     private function matchOptions(string $target, array $wanted): array
     {
-        $free = $this->box->customFields()->of($this->stream->name, $this->type)[$target]['options'] ?? [];
-        $matched = [];
-        foreach (['xml_id', 'value'] as $name) {
-            foreach ($wanted as $option) {
-                $wish = $option->raw($name) ?? '';
-                $same = $wish === '' ? [] : array_filter($free, static fn ($mine) => $mine[$name] === $wish);
-                if (!isset($matched[$option->text('id')]) && $same !== []) {
-                    $matched[$option->text('id')] = reset($same)['id'];
-                    unset($free[key($same)]);
-                }
-            }
-        }
-        return $matched;
+        $there = $this->box->customFields()->of($this->stream->name, $this->type)[$target]['options'] ?? [];
+        $named = static fn (array $one) => ['xmlId' => $one['xml_id'] ?? ''] + $one;
+        $sent = array_map(static fn ($one) => $named($one->all()), $wanted);
+        return ListValues::match($sent, array_map($named, $there));
     }
 }

@@ -26,6 +26,10 @@ final class Samples
         'assignedById' => '{users}', 'createdBy' => '{users}', 'updatedBy' => '{users}', 'createdTime' => self::BEFORE,
         'updatedTime' => self::LATER,
     ];
+    private const WRITTEN = [
+        'DATE_CREATE' => self::BEFORE, 'DATE_MODIFY' => self::LATER, 'CREATED_BY_ID' => '{users}',
+        'MODIFY_BY_ID' => '{users}',
+    ];
     private const PHONE = ['fm' => [['typeId' => 'PHONE', 'valueType' => 'WORK', 'value' => '+70000000000']]];
     private const CLIENT = ['companyId' => '{crm_companies}', 'contactIds' => ['{crm_contacts}']];
     private const STAGE = 'DT{crm_types}_{crm_categories}:B24M';
@@ -91,6 +95,45 @@ final class Samples
             'title' => self::NAME, 'categoryId' => self::DEALS, 'stageId' => 'C' . self::DEALS . ':WON',
             'begindate' => '2019-02-03', 'closedate' => '2020-03-04', 'movedTime' => self::LATER,
         ] + self::CLIENT + self::BY,
+        'crm_leads' => [
+            'title' => self::NAME, 'stageId' => 'JUNK', 'dateClosed' => self::LATER, 'isReturnCustomer' => false,
+        ] + self::CLIENT + self::BY + self::PHONE,
+        'crm_quotes' => [
+            'title' => self::NAME, 'quoteNumber' => self::NAME, 'stageId' => 'APPROVED', 'closedate' => '2020-03-04',
+            'dealId' => '{crm_deals}', 'leadId' => '{crm_leads}', 'storageElementIds' => ['{files}'],
+        ] + self::CLIENT + self::BY,
+        'crm_invoices' => ['title' => self::NAME, 'accountNumber' => self::NAME] + self::CLIENT + self::BY,
+        'crm_currencies' => ['CURRENCY' => 'XTS', 'AMOUNT' => 2.5, 'AMOUNT_CNT' => 10, 'SORT' => 900],
+        'crm_measures' => ['code' => 99990, 'measureTitle' => self::NAME],
+        'crm_vats' => ['name' => self::NAME, 'rate' => 7.5, 'sort' => 900, 'active' => true],
+        'crm_price_types' => ['name' => self::NAME, 'base' => true],
+        'crm_catalog_sections' => ['name' => self::NAME, 'sort' => 900, 'active' => false],
+        'crm_product_props' => ['name' => self::NAME, 'code' => 'B24MIGRATE_SELFTEST', 'propertyType' => 'S'],
+        'crm_products' => [
+            'kind' => 'product', 'name' => self::NAME, 'active' => false, 'measure' => '{crm_measures}',
+            'vatId' => '{crm_vats}', 'iblockSectionId' => '{crm_catalog_sections}', 'createdBy' => '{users}',
+            'dateCreate' => self::BEFORE, 'properties' => ['{crm_product_props}' => self::NAME],
+        ],
+        'crm_prices' => [
+            'productId' => '{crm_products}', 'catalogGroupId' => '{crm_price_types}', 'price' => 10.5,
+            'currency' => '{crm_currencies}',
+        ],
+        'crm_requisite_presets' => ['NAME' => self::NAME, 'COUNTRY_ID' => 1, 'ACTIVE' => true],
+        'crm_requisites' => [
+            'ENTITY_TYPE_ID' => 4, 'ENTITY_ID' => '{crm_companies}', 'PRESET_ID' => '{crm_requisite_presets}',
+            'NAME' => self::NAME, 'RQ_INN' => '7700000000',
+        ] + self::WRITTEN,
+        'crm_bank_details' => [
+            'ENTITY_ID' => '{crm_requisites}', 'COUNTRY_ID' => 1, 'NAME' => self::NAME, 'RQ_BIK' => '040000000',
+        ] + self::WRITTEN,
+        'crm_addresses' => [
+            'ENTITY_TYPE_ID' => 8, 'ENTITY_ID' => '{crm_requisites}', 'TYPE_ID' => 1, 'ANCHOR_TYPE_ID' => 4,
+            'ANCHOR_ID' => '{crm_companies}', 'CITY' => self::NAME,
+        ],
+        'crm_requisite_links' => [
+            'ENTITY_TYPE_ID' => 2, 'ENTITY_ID' => '{crm_deals}', 'REQUISITE_ID' => '{crm_requisites}',
+            'BANK_DETAIL_ID' => '{crm_bank_details}',
+        ],
         'crm_spitems' => [
             'entityTypeId' => '{crm_types}', 'title' => self::NAME, 'categoryId' => '{crm_categories}',
             'stageId' => self::STAGE,

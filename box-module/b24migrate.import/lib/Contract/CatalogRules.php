@@ -21,7 +21,8 @@ final class CatalogRules
 
     public static function sameVat(array $fields, Lookup $box): ?string
     {
-        return $box->find('crm_vats', ['name' => $fields['name'] ?? null, 'rate' => $fields['rate'] ?? null]);
+        $name = ['name' => $fields['name'] ?? null];
+        return $box->find('crm_vats', isset($fields['rate']) ? $name + ['rate' => $fields['rate']] : $name);
     }
 
     /** There is one base price on every box; the others are told apart by their XML_ID, or else by their name. */

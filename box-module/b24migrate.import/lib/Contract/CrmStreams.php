@@ -125,7 +125,7 @@ final class CrmStreams
     /** @return array<string, mixed> further arguments of a Stream */
     public static function behaviour(string $name): array
     {
-        $linked = ['oneAtATime' => true, 'linkedTo' => match ($name) {
+        $linked = ['oneAtATime' => true, 'hasOptions' => $name === 'crm_product_props', 'linkedTo' => match ($name) {
             'crm_currencies' => CatalogRules::sameCurrency(...),
             'crm_measures' => CatalogRules::sameMeasure(...),
             'crm_vats' => CatalogRules::sameVat(...),
@@ -145,6 +145,7 @@ final class CrmStreams
             'crm_leads' => ['rules' => [CrmRules::leadStageExists(...)]],
             'crm_quotes' => ['rules' => [CrmRules::quoteStageExists(...)]],
             'crm_invoices' => ['rules' => [CrmRules::categoryIsOfItsType(...), CrmRules::invoiceStageExists(...)]],
+            'crm_currencies' => ['keptWhenLinked' => ['AMOUNT', 'AMOUNT_CNT', 'SORT', 'LANG']] + $linked,
             default => $linked['linkedTo'] === null ? [] : $linked,
         };
     }

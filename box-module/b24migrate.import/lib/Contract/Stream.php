@@ -23,6 +23,7 @@ final class Stream
      * @param list<string> $takenWhenLinked fields of a linked record that are those of the source from then on
      * @param ?string $typedBy the field that tells a record's type, where each type has custom fields of its own
      * @param bool $oneAtATime whether two items could clash (an address, a title), so that one waits for the other
+     * @param bool $hasOptions whether an item has list values, whose ids on the box are answered with it
      */
     public function __construct(
         public readonly string $name,
@@ -33,7 +34,8 @@ final class Stream
         public readonly array $keptWhenLinked = [],
         public readonly array $takenWhenLinked = [],
         public readonly ?string $typedBy = null,
-        private readonly bool $oneAtATime = false
+        private readonly bool $oneAtATime = false,
+        public readonly bool $hasOptions = false
     ) {
         [$this->fields, $this->required] = $fields;
     }

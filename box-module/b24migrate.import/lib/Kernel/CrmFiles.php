@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\Integration\{DiskManager, StorageFileType};
+use Bitrix\Disk\File;
 use Bitrix\Disk\Internals\ObjectTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -39,6 +40,14 @@ final class CrmFiles
         $origins = Files::origins($blobs);
         $files = array_map(static fn(int $blob) => $origins[$blob] ?? null, $blobs);
         return array_filter(array_replace(array_intersect_key(array_flip($ids), $files), $files));
+    }
+
+    /** Copies that no record has any more; what is no copy of ours stays. */
+    public static function delete(array $objects, int $by): void
+    {
+        foreach (array_keys(self::origins($objects)) as $id) {
+            File::loadById($id)?->delete($by);
+        }
     }
 
     private static function copy(string $file, string $field, int $author): int

@@ -106,10 +106,12 @@ final class CrmItems extends Gateway
         CrmItemNumbers::mustBeFree($factory, $fields, $own);
         $select = ['*', ...self::joinedFields($factory)];
         $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::deletedFault();
+        $files = self::files($item);
         $this->values->set($item, $factory, $fields);
         $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
         self::mustSucceed($update->launch());
         $this->values->setPastOperation($item, $factory, $fields);
+        CrmFiles::delete(array_diff($files, self::files($item)), self::actor());
     }
 
     /** It may be in the recycle bin afterwards; to be checked on a real box. */
@@ -119,7 +121,9 @@ final class CrmItems extends Gateway
         $factory = $this->factory($type);
         $item = $factory->getItem($own);
         $settings = self::settings($type);
+        $files = $item ? self::files($item) : [];
         $item && self::mustSucceed($factory->getDeleteOperation($item)->importSettings($settings)->launch());
+        CrmFiles::delete($files, self::actor());
     }
 
     public function reasonToKeep(string $id, array $gone = []): ?string
@@ -167,6 +171,12 @@ final class CrmItems extends Gateway
             }
         }
         return array_filter($items, static fn(array $parts) => isset($parts['*']));
+    }
+
+    /** @return list<int> objects of the disk */
+    private static function files(Item $item): array
+    {
+        return $item->hasField('STORAGE_ELEMENT_IDS') ? (array)$item->get('STORAGE_ELEMENT_IDS') : [];
     }
 
     private static function joinedFields(Factory $factory): array

@@ -33,6 +33,12 @@ final class CrmNumbers
         return $whole < self::ROOM ? [self::DEALS, $whole] : [intdiv($whole, self::ROOM), $whole % self::ROOM];
     }
 
+    /** Leads, deals, contacts, companies, quotes and requisites have streams of their own, and keep their numbers. */
+    public static function ofRecord(int $type, int $id): string
+    {
+        return in_array($type, [1, 2, 3, 4, 7, 8], true) ? (string)$id : self::number($type, $id);
+    }
+
     public static function id(string $number): int
     {
         return self::parts($number)[1];

@@ -183,8 +183,7 @@ final class CrmValues
         foreach ($factory->getFieldsCollection() as $field) {
             if (preg_match('/^PARENT_ID_(\d+)$/', $field->getName(), $found) === 1) {
                 [$type, $id] = [(int)$found[1], (int)$item->get($field->getName())];
-                $number = in_array($type, [1, 2, 3, 4, 7], true) ? (string)$id : CrmNumbers::number($type, $id);
-                $fields["parentId$type"] = $id === 0 ? null : $number;
+                $fields["parentId$type"] = $id === 0 ? null : CrmNumbers::ofRecord($type, $id);
             }
         }
         return $fields;

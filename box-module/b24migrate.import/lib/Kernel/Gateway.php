@@ -97,6 +97,11 @@ abstract class Gateway implements Records
         return null;
     }
 
+    public function options(string $id, array $sent): array
+    {
+        return [];
+    }
+
     /** Rows of the kernel, with what lies in other tables: read for all of them at once, not for each. */
     protected function loadRows(array $ids): array
     {

@@ -95,6 +95,14 @@ interface Records
     public function findLeftover(string $key, array $fields): ?string;
 
     /**
+     * How the box has numbered the list values of a property that are sent, or were.
+     *
+     * @param list<mixed> $sent
+     * @return array<string, string> ids of the box by those of the source
+     */
+    public function options(string $id, array $sent): array;
+
+    /**
      * Fields whose change says nothing about people: the box itself changes them (the date of the last activity).
      *
      * @return list<string>

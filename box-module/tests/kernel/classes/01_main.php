@@ -298,6 +298,14 @@ namespace Bitrix\Main\ORM\Data {
         }
     }
 
+    class UpdateResult extends Result
+    {
+    }
+
+    class DeleteResult extends Result
+    {
+    }
+
     /** Tables of the newer kernel. A fake of one names its rows in `World` and what they hold when nothing is said. */
     abstract class DataManager
     {
@@ -582,6 +590,12 @@ namespace {
         {
             if (($row['NAME'] ?? '') === '') {
                 $this->LAST_ERROR = 'No name.<br>';
+                return false;
+            }
+            $code = $row['CODE'] ?? '';
+            $there = array_column(World::$tables['sections'], 'CODE');
+            if ($code !== '' && in_array($code, $there, true) && isset(World::$options['iblock']['codes_once'])) {
+                $this->LAST_ERROR = 'There is a section with this code.<br>';
                 return false;
             }
             return World::put('sections', $row);

@@ -91,6 +91,18 @@ namespace Bitrix\Main\ORM\Fields {
     {
     }
 
+    class IntegerField extends StringField
+    {
+        public function __construct($name, $parameters = array())
+        {
+            parent::__construct($name, $parameters);
+        }
+    }
+
+    class DatetimeField extends IntegerField
+    {
+    }
+
     class BooleanField extends StringField
     {
     }

@@ -879,6 +879,7 @@ namespace Bitrix\Crm\Service\Operation {
         protected function save(): \Bitrix\Main\Result
         {
             unset(World::$tables['crm_' . $this->item->getEntityTypeId()][$this->item->getId()]);
+            unset(World::$tables['crm_quote_elem'][$this->item->getEntityTypeId() === 7 ? $this->item->getId() : 0]);
             return new Result();
         }
 

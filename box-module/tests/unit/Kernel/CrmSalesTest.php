@@ -113,6 +113,7 @@ final class CrmSalesTest extends KernelCase
         $quotes->update($id, $quote);
         self::assertSame($objects, World::$tables['crm_quote_elem'][$id], 'no second copy');
         $quotes->update($id, ['storageElementIds' => null, 'quoteNumber' => null]);
+        self::assertSame([], World::row('objects', $objects[0]), 'what nothing has is not left on the disk');
         self::assertHolds(['storageElementIds' => [], 'quoteNumber' => 'КП-12'], $quotes->read([$id])[$id]);
         self::assertSame($id, $quotes->findLeftover('q', $quote));
         self::assertSame('it has quotes', $this->real->records('crm_deals')->reasonToKeep($deal));

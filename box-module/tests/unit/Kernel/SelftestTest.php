@@ -36,6 +36,10 @@ final class SelftestTest extends KernelCase
     {
         parent::setUp();
         MapTable::createTable();
+        $final = ['ENTITY_ID' => 'STATUS', 'STATUS_ID' => 'JUNK', 'SEMANTICS' => 'F', 'NAME' => 'Junk', 'SORT' => 90];
+        World::put('crm_status', $final);
+        $won = ['ENTITY_ID' => 'QUOTE_STATUS', 'STATUS_ID' => 'APPROVED', 'SEMANTICS' => 'S'];
+        World::put('crm_status', $won + $final);
     }
 
     /** @return list<array{string}> */

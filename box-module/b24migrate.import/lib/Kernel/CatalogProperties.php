@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\{CatalogRules, ListValues};
+use Bitrix\Iblock\{PropertyEnumerationTable, PropertyTable};
+
+defined('B_PROLOG_INCLUDED') || exit;
+
+/** Properties of products and of offers, with the values of those that are lists. */
+final class CatalogProperties extends TableGateway
+{
+    /** A catalogue may keep its values in a table of its own, which gets a column with each property. */
+    protected const ATOMIC = false;
+    protected const TABLE = PropertyTable::class;
+    protected const FIELDS = [
+        'text' => 'name code xmlId propertyType userType', 'flag' => 'multiple isRequired', 'int' => 'sort',
+    ];
+    protected const FILLED = ['SORT', 'PROPERTY_TYPE'];
+    protected const LOSSES = [
+        'isRequired' => 'Old products may have no value, and the box would refuse them: mark it when all is done.',
+    ];
+    private const VALUE = ['text' => 'value xmlId', 'int' => 'sort', 'flag' => 'default:DEF'];
+
+    public function find(array $values): ?string
+    {
+        $block = CatalogSections::block($values['kind']);
+        return $this->findByFields(['code' => $values['code']], ['=IBLOCK_ID' => $block]);
+    }
+
+    public function read(array $ids): array
+    {
+        $found = parent::read($ids);
+        foreach (self::values(array_keys($found)) as $property => $rows) {
+            $found[$property]['options'] = array_map(self::option(...), $rows);
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $property = new \CIBlockProperty();
+        $row = ['IBLOCK_ID' => CatalogSections::block(CatalogRules::kindOfProperty($key)), 'ACTIVE' => 'Y'];
+        $id = $property->Add(self::columns()->toKernel($fields) + $row)
+            ?: throw self::refusal('the box does not take this property', said: $property->LAST_ERROR);
+        $this->saveValues((int)$id, $fields['options'] ?? []);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $now = self::mustExist(self::findRow(PropertyTable::class, ['*'], $id));
+        $property = new \CIBlockProperty();
+        $row = self::columns()->toKernel($fields) + array_intersect_key($now, ['IBLOCK_ID' => 1, 'NAME' => 1]);
+        // What kind of values a property has is not changed: those that are there would be lost.
+        $row = array_diff_key($row, ['PROPERTY_TYPE' => 1, 'USER_TYPE' => 1, 'MULTIPLE' => 1]);
+        $property->Update((int)$id, $row)
+            ?: throw self::refusal('the box does not take this property', said: $property->LAST_ERROR);
+        $this->saveValues((int)$id, $fields['options'] ?? []);
+    }
+
+    public function delete(string $id): void
+    {
+        \CIBlockProperty::Delete((int)$id) ?: throw self::refusal('the box does not let this property go');
+    }
+
+    public function findLeftover(string $key, array $fields): ?string
+    {
+        $block = CatalogSections::block(CatalogRules::kindOfProperty($key));
+        $looks = ['=IBLOCK_ID' => $block, '=NAME' => $fields['name'], '=CODE' => (string)($fields['code'] ?? '')];
+        return $this->firstWithoutKey(self::findRows(PropertyTable::class, ['ID'], $looks));
+    }
+
+    public function options(string $id, array $sent): array
+    {
+        return ListValues::match($sent, array_map(self::option(...), self::values([$id])[$id] ?? []));
+    }
+
+    /** A value that the source does not have any more stays: products may still have it. */
+    private function saveValues(int $id, array $sent): void
+    {
+        $columns = new Columns(self::VALUE);
+        $matched = $this->options((string)$id, $sent);
+        foreach ($sent as $option) {
+            $row = $columns->toKernel(array_filter((array)$option, static fn(mixed $one) => $one !== null));
+            $value = $matched[((array)$option)['id']] ?? null;
+            $saved = $value === null
+                ? \CIBlockPropertyEnum::Add(['PROPERTY_ID' => $id] + $row)
+                : \CIBlockPropertyEnum::Update((int)$value, $row);
+            $saved ?: throw self::refusal('the box does not take a value of this property', 'options');
+        }
+    }
+
+    /** @return array<int, list<array<string, mixed>>> rows by property */
+    private static function values(array $ids): array
+    {
+        $rows = self::findRows(PropertyEnumerationTable::class, ['*'], ['@PROPERTY_ID' => array_map('intval', $ids)]);
+        return self::groupBy($rows, 'PROPERTY_ID', static fn(array $row) => $row);
+    }
+
+    private static function option(array $row): array
+    {
+        return ['id' => (string)$row['ID']] + (new Columns(self::VALUE))->fromKernel($row);
+    }
+}
