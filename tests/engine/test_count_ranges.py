@@ -93,16 +93,26 @@ def test_a_sweep_asks_for_a_page_at_a_time(count: int, lengths: list[int]) -> No
     assert (ranges[0][0], ranges[-1][1]) == (0, 2000)
 
 
-def test_the_count_of_a_range_compares_its_first_page_too(portal: World) -> None:
-    """The portal sends it with the total."""
+def test_the_count_of_a_range_compares_the_page_in_its_middle_too(portal: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The portal sends it with the total, and where it begins tells how many there are before it."""
+    monkeypatch.setattr(count_ranges, "PAGE", 30)
     with deals(portal) as (context, part, ids):
-        for place in (3, 70):
+        for place in (3, 7, 40, 100):
             portal.change("crm_deals", "delete", id=ids[place])
-        known = [one for one in ids if one != ids[10]]
+        known = [one for one in ids if one != ids[50]]
         (told,) = count_ranges.count_all(context, part, [Range(0, ids[-1], known)])
-        assert (told.absent, told.unknown, told.missing) == ([ids[3]], [ids[10]], 1)
-        assert (told.rest.lo, told.rest.ids, told.rest.missing) == (ids[50], ids[51:], 1)
+        assert (told.absent, told.unknown, told.missing) == ([ids[40]], [ids[50]], 3)
+        before, behind = told.left
+        assert (before.lo, before.hi, before.ids, before.missing) == (0, ids[32] - 1, ids[:32], 2)
+        assert (behind.lo, behind.hi, behind.ids, behind.missing) == (ids[62], ids[-1], ids[63:], 1)
         assert commands(portal) == 1
+
+
+def test_half_of_a_range_that_is_as_it_is_known_is_left(portal: World) -> None:
+    with deals(portal) as (context, part, ids):
+        portal.change("crm_deals", "delete", id=ids[105])
+        (told,) = count_ranges.count_all(context, part, [Range(0, ids[-1], ids)])
+        assert [(one.ids, one.missing) for one in told.left] == [(ids[100:], 1)]
 
 
 @pytest.mark.parametrize("page", [1, 2, 7, 50])
@@ -119,13 +129,13 @@ def test_every_deletion_and_every_unknown_id_is_found(
     absent: list[int] = []
     while left:
         told = [
-            count_ranges.compare(one, len(there), there[:page])
+            count_ranges.compare(one, len(there), there[one.middle : one.middle + page])
             for one in left
             for there in [[number for number in real if one.lo < number <= one.hi]]
         ]
         absent += [number for one in told for number in one.absent]
         assert not [number for one in told for number in one.unknown]
-        left = [part for one in told if one.rest.missing for part in count_ranges.cut(one.rest, one.rest.parts)]
+        left = [part for one in told for half in one.left for part in count_ranges.cut(half, half.parts)]
     assert sorted(absent) == [ids[place] for place in gone]
 
 
@@ -135,5 +145,5 @@ def test_an_answer_that_makes_no_sense_comes_to_an_end(total: int, listed: list[
     while left:
         asked += len(left)
         told = [count_ranges.compare(one, total, listed) for one in left]
-        left = [part for one in told if one.rest.missing for part in count_ranges.cut(one.rest, one.rest.parts)]
+        left = [part for one in told for half in one.left for part in count_ranges.cut(half, half.parts)]
     assert asked < 20

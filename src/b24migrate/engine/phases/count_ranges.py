@@ -1,16 +1,17 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. With the total of a range comes its first page, so its first ids are compared at once. Where the rest
-of a range has another total than is known here, it is cut again, and all parts but the last are counted, since the sum
-is known. What is missing is asked for by id in the end. A deletion in the midst of that may hide another one: in the
-end the total of all ids is compared (`inventory`). Below the old highest id a count can only fall, except for records
-that the webhook's owner sees again: those are read.
+a batch per range. With the total of a range comes a page from its middle, whose ids are compared at once. Where that page
+begins tells how many ids there are before it, and so one command counts both halves. A half that has another total than is
+known here is cut again, and all parts but the last are counted, since the sum is known. What is missing is asked for by
+id in the end. A deletion in the midst of that may hide another one: in the end the total of all ids is compared
+(`inventory`). Below the old highest id a count can only fall, except for records that the webhook's owner sees again:
+those are read.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import ceil
@@ -36,9 +37,9 @@ ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000
 LOOKED_AT = 500
 ABSENT, UNKNOWN = "absent", "unknown"  # of a job's args: ids that were found so far
 READ_AT_ONCE = 500  # by id: most methods take many in one command
-# So many missing records in the pages of a part after its first one: more would cut it too rarely, fewer too often. By
-# trial for 30 to 1,500 deletions among 300,000 records.
-MISSING_IN_A_PART = 0.9
+# So many missing records in each half of a part: more would cut it too rarely, fewer too often. By trial for 30 to 1,500
+# deletions among 300,000 records.
+MISSING_IN_A_HALF = 0.9
 
 
 class Range(NamedTuple):
@@ -57,22 +58,27 @@ class Range(NamedTuple):
     @property
     def parts(self) -> int:
         """Into how many it is cut: the more are missing, the shorter they are."""
-        size = 1 + ceil(MISSING_IN_A_PART * self.pages / max(1, abs(self.missing)))
+        size = 1 + ceil(2 * MISSING_IN_A_HALF * self.pages / max(1, abs(self.missing)))
         return min(self.pages, max(2, -(-self.pages // size)))
 
     @property
     def commands(self) -> int:
         return max(1, self.parts - 1)
 
+    @property
+    def middle(self) -> int:
+        """So many records come before the page that is listed: portals take whole pages."""
+        return (self.pages - 1) // 2 * PAGE
+
 
 class Compared(NamedTuple):
-    """What the answer to a range tells: by how many known ids are more than there are, which of the first ones are
+    """What the answer to a range tells: by how many known ids are more than there are, which of the listed ones are
     absent or unknown here, and what is left to look into."""
 
     missing: int
     absent: Sequence[int]
     unknown: Sequence[int]
-    rest: Range
+    left: Sequence[Range]
 
 
 def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: Json) -> list[Job]:
@@ -113,7 +119,7 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
     else:
         whole = known_range(context, stream, part, (job.args["lo"], job.args["hi"], 0), left_out)
         compared = list(count_all(context, part, list(cut(whole, RANGES))))
-        differing = [one.rest for one in compared if one.rest.missing]
+        differing = [half for one in compared for half in one.left]
         if not any(one.missing or one.absent or one.unknown for one in compared):
             # all as it is known: nobody has to count it once more
             row = checkpoint_row(counted_key(stream, part), pass_no, len(whole.ids), whole.hi)
@@ -138,10 +144,10 @@ def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tup
     for whole, some, counted in zip(ranges, parts, asked, strict=True):
         told = list(islice(answers, len(counted)))
         compared += told
-        left += [one.rest for one in told]
-        if len(some) > len(counted):
-            left.append(some[-1]._replace(missing=whole.missing - sum(one.missing for one in told)))
-    return compared, [one for one in left if one.missing]
+        left += [half for one in told for half in one.left]
+        if len(some) > len(counted) and (missing := whole.missing - sum(one.missing for one in told)):
+            left.append(some[-1]._replace(missing=missing))
+    return compared, left
 
 
 def further_jobs(job: Job, differing: Sequence[Range], absent: Sequence[int], unknown: Sequence[int]) -> Iterator[Job]:
@@ -183,8 +189,10 @@ def deleted_ids(context: RunContext, stream: Stream, span: Span) -> set[int]:
 
 
 def cut(whole: Range, parts: int) -> Iterator[Range]:
-    """Into ranges of about equal length that leave no id out."""
-    size = max(1, -(-len(whole.ids) // parts))
+    """Into ranges of whole pages that leave no id out. The last one, which is often not counted, is about half as long:
+    of the others both halves are counted."""
+    most = max(1, whole.pages - 1) * PAGE if parts > 1 else len(whole.ids)
+    size = max(1, min(most, ceil(len(whole.ids) / (parts - 0.5) / PAGE) * PAGE))
     lo = whole.lo
     for start in range(size, len(whole.ids), size):
         yield Range(lo, whole.ids[start - 1], whole.ids[start - size : start])
@@ -198,7 +206,7 @@ def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Itera
     at_once = max(1, min(RANGES, RANGES * ROWS_AT_ONCE // max(1, rows)))
     for start in range(0, len(ranges), at_once):
         some = ranges[start : start + at_once]
-        answers = context.source.batch([command(part, one.lo, one.hi, start=0) for one in some])
+        answers = context.source.batch([command(part, one.lo, one.hi, start=one.middle) for one in some])
         for one, answer in zip(some, answers, strict=True):
             total = count_of(answer)
             listed = open_list(answer.result, part.listing.items, part.listing.method).items
@@ -206,15 +214,24 @@ def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Itera
 
 
 def compare(one: Range, total: int, listed: Iterable[int]) -> Compared:
-    """The first ids of a range, as they are listed, with those that are known, and the totals of the rest."""
-    shown = set(sorted(number for number in listed if one.lo < number <= one.hi)[:PAGE])
-    ended = len(shown) >= total and (len(shown) < PAGE or len(shown) == total)
-    last = one.hi if ended or (not shown and one.pages == 1) else max(shown, default=one.lo)
-    place = bisect_right(one.ids, last)
-    known = set(one.ids[:place])
-    left = 0 if last == one.hi else len(one.ids) - place - (total - len(shown))
-    rest = Range(last, one.hi, one.ids[place:], left)
-    return Compared(len(one.ids) - total, sorted(known - shown), sorted(shown - known), rest)
+    """The ids of a page in the midst of a range, as they are listed, with those that are known, and the totals of what
+    lies before and behind it."""
+    shown = sorted({number for number in listed if one.lo < number <= one.hi})[:PAGE]
+    missing = len(one.ids) - total
+    if not shown:
+        nothing = total <= 0 or one.pages == 1
+        rest = [] if nothing or not missing else [one._replace(missing=missing)]
+        return Compared(missing, list(one.ids) if nothing else [], [], rest)
+    before, behind = bisect_left(one.ids, shown[0]), bisect_right(one.ids, shown[-1])
+    there = max(0, total - one.middle - len(shown))  # behind the page
+    first, last = before if one.middle else 0, behind if there else len(one.ids)
+    known = set(one.ids[first:last])
+    halves = (
+        Range(one.lo, shown[0] - 1, one.ids[:first], first - one.middle),
+        Range(shown[-1], one.hi, one.ids[last:], len(one.ids) - last - there),
+    )
+    absent, unknown = sorted(known.difference(shown)), sorted(set(shown) - known)
+    return Compared(missing, absent, unknown, [half for half in halves if half.missing])
 
 
 def command(part: Part, lo: int, hi: int, *, start: int) -> Command:
