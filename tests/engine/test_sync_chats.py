@@ -115,6 +115,35 @@ def test_chats_and_participants_follow(talk: World) -> None:
     assert is_sound(talk)
 
 
+def test_participants_are_asked_for_where_the_portal_itself_writes(talk: World) -> None:
+    """One leaves and another joins: their number stays the same. What people write tells nothing about that."""
+    swapped, other, *_ = (one for one in chats(talk) if len(one.members) < 12)
+    out = next(user for user in swapped.members if user not in (1, swapped.owner))
+    new = next(int(one) for one in talk.records("Users") if int(one) not in swapped.members)
+    talk.change("chats", id=swapped.id, fields={"users": [new if one == out else one for one in swapped.members]})
+    for text in ("Вышел", "Вошёл"):
+        talk.change("chat_messages", "add", chat=swapped.id, fields={"text": text, "author_id": 0})
+    say(talk, swapped)
+    say(talk, other, 3)
+    asked(talk)
+    assert sync(talk, phases=GET).exit_code == 0
+    assert asked(talk)["im.chat.user.list"] == 1
+    assert sync(talk).exit_code == 0
+    assert (str(out) in members(talk, swapped), str(new) in members(talk, swapped)) == (False, True)
+    assert is_sound(talk)
+
+
+def test_participants_are_asked_for_where_new_messages_are_not_shown(talk: World) -> None:
+    chat = next(one for one in chats(talk) if len(one.members) < 12)
+    out = next(user for user in chat.members if user not in (1, chat.owner))
+    new = next(int(one) for one in talk.records("Users") if int(one) not in chat.members)
+    talk.change("chats", id=chat.id, fields={"users": [new if one == out else one for one in chat.members]})
+    say(talk, chat)
+    talk.strike_cloud({"kind": "error", "method": "im.dialog.messages.get", "code": "ACCESS_ERROR", "status": 400})
+    sync(talk)
+    assert (str(out) in members(talk, chat), str(new) in members(talk, chat)) == (False, True)
+
+
 def test_a_swap_without_a_word_is_seen_by_a_deep_run_only(talk: World) -> None:
     chat = next(one for one in chats(talk) if len(one.members) < 12)
     out = next(user for user in chat.members if user not in (1, chat.owner))

@@ -19,6 +19,7 @@ from b24migrate.engine.phases import (
     removal,
     send,
     stale_links,
+    stale_parents,
     sweep,
     verify,
 )
@@ -123,11 +124,16 @@ def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
         return [*read.start(context, scope, stream, pass_no, which), *swept]
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        """What a sweep found is read by id, and lost children are looked for, all of them together."""
-        if memo or not delta.is_delta(context, stream, pass_no):
+        """What a sweep found is read by id; lost children are looked for, and parents read of which the new ones tell a
+        change, all of them together."""
+        if memo:
             return [], {}
+        parents = stale_parents.seed(context, scope, stream, which)
+        if not delta.is_delta(context, stream, pass_no):
+            return parents, {"read": True}
         found = sweep.seed_reading(context, scope, stream, pass_no) if is_swept(context, stream, pass_no) else []
-        return [*found, *missing_children.seed(context, scope, stream, pass_no, which)], {"read": True}
+        lost = missing_children.seed(context, scope, stream, pass_no, which)
+        return [*found, *lost, *parents], {"read": True}
 
     return Stage(f"read {stream.name}", seed, again)
 

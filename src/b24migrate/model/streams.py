@@ -296,6 +296,8 @@ class PerParent:
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
     tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
+    # with `tail`: whether a new child tells that its parent changed, which a delta pass then reads again (`Gather.fetch`)
+    tells: Callable[[SourceRecord], bool] | None = None
     # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
     newest: bool = False
     # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
@@ -322,6 +324,7 @@ class Gather:
     without: str = ""
     # in a delta pass: all records too, but what is known of one that is as it was need not be asked again
     again: Callable[[Source, Args, Known], Page] | None = None
+    fetch: Fetch | None = None  # some of them by id, with everything that is asked about them
 
 
 Reading: TypeAlias = Listing | Each | PerParent | Gather

@@ -6,7 +6,7 @@ What moved is kept by pass until a later pass is complete: a pass that is cut of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 import msgspec
@@ -155,10 +155,18 @@ def next_parents(
 
 
 def find_moved(context: RunContext, stream: Stream, reading: PerParent) -> Iterator[str]:
-    complete = complete_pass(context, stream)
     wanted = {ANYTHING, *(reading.again.fields if reading.again else ())}
-    for number, key, row in _noted(context, MOVED, reading.of):
-        if number > complete and not wanted.isdisjoint(row.values["Fields"]):
+    return _find_noted(context, reading.of, wanted, complete_pass(context, stream))
+
+
+def find_moved_by(context: RunContext, stream: Stream, names: Collection[str]) -> Iterator[str]:
+    """Its records of which one of these fields moved since its last complete pass; not those that are new."""
+    return _find_noted(context, stream.name, names, complete_pass(context, stream))
+
+
+def _find_noted(context: RunContext, name: str, wanted: Collection[str], complete: int) -> Iterator[str]:
+    for number, key, row in _noted(context, MOVED, name):
+        if number > complete and not set(wanted).isdisjoint(row.values["Fields"]):
             yield key
 
 

@@ -38,9 +38,10 @@ NOTIFICATIONS = say("skip.notifications")
 NOT_BEGUN = say("skip.empty_chat")
 UNKNOWN_KIND = "skip.unknown_kind"
 COMMENTS = say("skip.thread_comments")
-# Of what lists and `im.dialog.get` tell about a chat: if all of it is as before, nobody joined or left. Of that a
-# message tells as a rule (kernel 25.100); where there is none, the number of participants does.
-TELLING = ("name", "owner", "manager_list", "user_counter", "last_message_id")
+# Of what lists and `im.dialog.get` tell about a chat: if all of it is as before, and no new message is one of the portal
+# itself, nobody joined or left. Of that such a message tells as a rule (kernel 25.100); where there is none, the number
+# of participants does.
+TELLING = ("name", "owner", "manager_list", "user_counter")
 
 
 class FoundChat(NamedTuple):
@@ -147,9 +148,8 @@ def enumerate_chats(
 
 def list_row(item: Args) -> Args:
     """What a list tells of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
-    chat, message = (item[name] if isinstance(item.get(name), dict) else {} for name in ("chat", "message"))
-    last = {"last_message_id": message["id"]} if "id" in message else {}
-    return {**{name: chat[name] for name in TELLING if name in chat}, **last}
+    chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
+    return {name: chat[name] for name in TELLING if name in chat}
 
 
 def refusal_reason(source: Source, via: int, error: Permanent) -> str:
@@ -414,12 +414,17 @@ def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> 
 # ---------------------------------------------------------------- reading again, one by one
 
 
-def refetch_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+def reread_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+    """With their participants."""
     chats = [
         FoundChat(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
         for one in wanted
     ]
-    found = {row.source_id: row for row in read_details(source, chats, 0).rows}
+    return {row.source_id: row for row in read_details(source, chats, 0).rows}
+
+
+def refetch_chats(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
+    found = reread_chats(source, wanted, known)
     # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
     return {
         one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]

@@ -14,6 +14,7 @@ from b24migrate.entities.chats.reader import (
     read_list,
     refetch_chats,
     refetch_messages,
+    reread_chats,
     skip_rule,
 )
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
@@ -97,6 +98,11 @@ def other_params(record: SourceRecord) -> Args:
     return {name: value for name, value in params_of(record).items() if name not in ("FILE_ID", "LIKE")}
 
 
+def is_from_portal(message: SourceRecord) -> bool:
+    """It has no author, and tells who joined or left, among others."""
+    return str(message.payload.get("author_id") or 0) == "0"
+
+
 def reactions(record: SourceRecord) -> Args:
     likes = params_of(record).get("LIKE")
     return {"LIKE": len(likes)} if likes else {}
@@ -149,7 +155,10 @@ chats = Stream(
     name="chats",
     table=Table("Chats", "chats"),
     key="source:chat:{id}",
-    read=(Gather("im.chat.get", read_list, needs=LISTS_MESSAGES), Gather("im.recent.list", gather, again=gather_again)),
+    read=(
+        Gather("im.chat.get", read_list, needs=LISTS_MESSAGES),
+        Gather("im.recent.list", gather, again=gather_again, fetch=reread_chats),
+    ),
     batch=20,
     fields=(
         Field("type", take=chat_type),
@@ -223,6 +232,7 @@ chat_messages = Stream(
             expected=message_count,
             again=Again((TAIL.last, TAIL.count)),
             tail=TAIL,
+            tells=is_from_portal,
             side="files",
             join=join_files,
         ),
