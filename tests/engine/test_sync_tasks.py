@@ -149,6 +149,23 @@ def test_only_tasks_that_moved_are_asked(tasks: World) -> None:
     assert tasks.records("Tasks")[str(one)]["Revision"] == revision
 
 
+def test_only_new_attachments_are_asked_for(tasks: World) -> None:
+    """An attachment keeps its file."""
+    files = {key: one["ufTaskWebdavFiles"] for key, one in box(tasks)["tasks"].items() if one["ufTaskWebdavFiles"]}
+    key, sent = next(iter(files.items()))
+    number = int(key.rpartition(":")[2])
+    tasks.change("tasks", id=number, fields={"TITLE": "Другое"})
+    tasks.cloud.portal.stats.reset()
+    assert sync(tasks).exit_code == 0
+    assert tasks.cloud.portal.stats.inner["disk.attachedObject.get"] == 0
+    there = box(tasks)["tasks"][key]
+    assert (there["title"], there["ufTaskWebdavFiles"]) == ("Другое", sent)
+    equals_a_full_pass(tasks)
+    tasks.change("tasks", id=number, fields={"UF_TASK_WEBDAV_FILES": []})
+    assert sync(tasks).exit_code == 0
+    assert not box(tasks)["tasks"][key]["ufTaskWebdavFiles"]
+
+
 def test_what_moves_nothing_is_seen_when_it_looks_deep(tasks: World) -> None:
     company = tasks.cloud.portal.company
     open_ones = [one for one in company.tasks.table.ids if company.tasks.table.row(one)["STATUS"] != "5"]

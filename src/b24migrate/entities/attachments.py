@@ -10,7 +10,7 @@ from b24migrate.entities.readers import NOTHING, row_in
 from b24migrate.model.answers import unexpected_answer
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json, Row
-from b24migrate.model.streams import FileKind, FileRef, SourceRecord
+from b24migrate.model.streams import FileKind, FileRef, Known, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
 # the ids of a record's attachments, as the payload has them
@@ -24,6 +24,21 @@ def resolve_attachments(ids_of: AttachmentIds) -> Callable[[Source, Sequence[Row
         return resolve_rows(source, rows, ids_of)
 
     return enrich
+
+
+def resolve_attachments_again(ids_of: AttachmentIds, stream: str) -> Callable[[Source, Sequence[Row], Known], list[Row]]:
+    """The same, for records of a stream that may be staged."""
+
+    def enrich(source: Source, rows: Sequence[Row], known: Known) -> list[Row]:
+        return resolve_rows(source, rows, ids_of, before=known_files(known, stream, rows))
+
+    return enrich
+
+
+def known_files(known: Known, stream: str, rows: Sequence[Row]) -> dict[str, Json]:
+    """By attachment the files that these records are known to have."""
+    staged = known.lookup(stream, [row.source_id for row in rows])
+    return {name: file for one in staged.values() for name, file in (one.extras.get("attached") or {}).items()}
 
 
 def resolve_rows(

@@ -201,6 +201,8 @@ class Listing:
     needs: str = ""  # a method that must exist on the portal for this reading to be chosen (`Entity.probes`)
     without: str = ""  # a method that the portal must lack for it to be chosen
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
+    # in a delta pass: the same, without asking for what is known of these rows and lasts
+    enrich_again: Callable[[Source, Sequence[Row], Known], list[Row]] | None = None
     enrich_scope: str = ""
     enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
     select: str = ""  # the parameter in which custom fields must be named, or they do not come

@@ -235,8 +235,10 @@ def enrich_page(context: RunContext, stream: Stream, reading: Listing, page: Pag
     those behind it are not to wait for it."""
     if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
         return page
+    again, known = reading.enrich_again if context.options.delta else None, context.known(stream)
+    enrich = (lambda source, rows: again(source, rows, known)) if again else reading.enrich
     try:
-        rows = _enrich(context, stream, reading.enrich, page.rows)
+        rows = _enrich(context, stream, enrich, page.rows)
     except Forbidden as error:
         raise error.gate from None
     except Permanent as error:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from b24migrate.entities.attachments import refs_of, resolve_rows
+from b24migrate.entities.attachments import known_files, refs_of, resolve_rows
 from b24migrate.entities.codes import recipient
 from b24migrate.entities.feed.entries import (
     ENTRIES_AT_ONCE,
@@ -140,8 +140,7 @@ def posts_page(
 ) -> Page:
     """With the files behind the attachments, and whose webhook saw the posts."""
     seen_by = {"via": via, "seen_by": source.owners[via]}
-    staged = known.lookup("feed_posts", [row.source_id for row in rows]) if known else {}
-    files = {name: file for one in staged.values() for name, file in (one.extras.get("attached") or {}).items()}
+    files = known_files(known, "feed_posts", rows) if known else {}
     resolved = resolve_rows(source, [row._replace(extras=seen_by) for row in rows], attachments, via, files)
     log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
     return Page(rows=resolved, log=[log])

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from b24migrate.entities import probes
-from b24migrate.entities.attachments import drive_refs, refs_of, resolve_attachments, resolve_rows
+from b24migrate.entities.attachments import (
+    drive_refs,
+    refs_of,
+    resolve_attachments,
+    resolve_attachments_again,
+    resolve_rows,
+)
 from b24migrate.entities.codes import OWNER_STREAMS, crm_link
 from b24migrate.entities.custom_fields import task_fields
 from b24migrate.entities.readers import fetch_either, fetch_one_by_one, fetch_together, mark_unread
@@ -242,6 +248,7 @@ tasks = Stream(
             items=("tasks",),
             id="id",
             enrich=resolve_attachments(attachments),
+            enrich_again=resolve_attachments_again(attachments, "tasks"),
             enrich_scope="disk",
             select="select",
             sweep=SWEEP,
