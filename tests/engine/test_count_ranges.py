@@ -93,7 +93,9 @@ def test_a_sweep_asks_for_a_page_at_a_time(count: int, lengths: list[int]) -> No
     assert (ranges[0][0], ranges[-1][1]) == (0, 2000)
 
 
-def test_the_count_of_a_range_compares_the_page_in_its_middle_too(portal: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_count_of_a_range_compares_the_page_in_its_middle_too(
+    portal: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The portal sends it with the total, and where it begins tells how many there are before it."""
     monkeypatch.setattr(count_ranges, "PAGE", 30)
     with deals(portal) as (context, part, ids):

@@ -26,7 +26,9 @@ def resolve_attachments(ids_of: AttachmentIds) -> Callable[[Source, Sequence[Row
     return enrich
 
 
-def resolve_attachments_again(ids_of: AttachmentIds, stream: str) -> Callable[[Source, Sequence[Row], Known], list[Row]]:
+def resolve_attachments_again(
+    ids_of: AttachmentIds, stream: str
+) -> Callable[[Source, Sequence[Row], Known], list[Row]]:
     """The same, for records of a stream that may be staged."""
 
     def enrich(source: Source, rows: Sequence[Row], known: Known) -> list[Row]:

@@ -56,7 +56,8 @@ def fetch_together(
     select: str = "",
 ) -> Fetch:
     """Fetches by id with one command for as many as a page holds: `params` gets a list of them. A portal that does not
-    understand a list shows none of them, or others: those that are not found so are fetched one by one."""
+    understand a list shows none of them, one, or others: then those that are not found are fetched one by one. One
+    that shows two of them and nothing else has understood it, and the others are not there."""
     one_by_one = fetch_one_by_one(method, params, items=items, id_field=id_field, select=select)
 
     def fetch(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
@@ -65,14 +66,18 @@ def fetch_together(
         custom = known.custom() if select and groups else ()
         more = {select: [*params("").get(select, ()), *custom]} if select else {}
         found: dict[str, Row] = {}
-        for answer in source.batch([Command(method, {**params(group), **more}) for group in groups]):
+        answered: set[str] = set()
+        answers = source.batch([Command(method, {**params(group), **more}) for group in groups])
+        for group, answer in zip(groups, answers, strict=True):
             if answer.error is not None:
                 raise answer.error
-            for raw in open_list(answer.result, items, method).items:
-                source_id = id_of(raw, id_field, method)
-                found[source_id] = Row(source_id, bytes(raw))
+            rows = [(id_of(raw, id_field, method), raw) for raw in open_list(answer.result, items, method).items]
+            shown = {source_id: Row(source_id, bytes(raw)) for source_id, raw in rows}
+            if len(shown) > 1 and shown.keys() <= set(group):
+                answered.update(group)
+            found |= shown
         found = {one: found[one] for one in ids if one in found}
-        left = [one for one in wanted if one.id not in found]
+        left = [one for one in wanted if one.id not in found and one.id not in answered]
         return found | one_by_one(source, left, known) if left else found
 
     return fetch

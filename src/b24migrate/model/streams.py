@@ -298,7 +298,8 @@ class PerParent:
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
     tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
-    # with `tail`: whether a new child tells that its parent changed, which a delta pass then reads again (`Gather.fetch`)
+    # with `tail`: whether a new child tells that its parent changed, which a delta pass then reads again by
+    # `Gather.fetch`
     tells: Callable[[SourceRecord], bool] | None = None
     # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
     newest: bool = False

@@ -1,12 +1,12 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. With the total of a range comes a page from its middle, whose ids are compared at once. Where that page
-begins tells how many ids there are before it, and so one command counts both halves. A half that has another total than is
-known here is cut again, and all parts but the last are counted, since the sum is known. What is missing is asked for by
-id in the end. A deletion in the midst of that may hide another one: in the end the total of all ids is compared
-(`inventory`). Below the old highest id a count can only fall, except for records that the webhook's owner sees again:
-those are read.
+a batch per range. With the total of a range comes a page from its middle, whose ids are compared at once. Where that
+page begins tells how many ids there are before it, and so one command counts both halves. A half that has another total
+than is known here is cut again, and all parts but the last are counted, since the sum is known. What is missing is
+asked for by id in the end. A deletion in the midst of that may hide another one: in the end the total of all ids is
+compared (`inventory`). Below the old highest id a count can only fall, except for records that the webhook's owner sees
+again: those are read.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000
 LOOKED_AT = 500
 ABSENT, UNKNOWN = "absent", "unknown"  # of a job's args: ids that were found so far
 READ_AT_ONCE = 500  # by id: most methods take many in one command
-# So many missing records in each half of a part: more would cut it too rarely, fewer too often. By trial for 30 to 1,500
-# deletions among 300,000 records.
+# So many missing records in each half of a part: more would cut it too rarely, fewer too often. By trial for 30 to
+# 1,500 deletions among 300,000 records.
 MISSING_IN_A_HALF = 0.9
 
 

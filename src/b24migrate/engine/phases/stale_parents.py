@@ -1,7 +1,7 @@
 """get: reads parents again of which new children tell that they changed (`PerParent.tells`).
 
-A delta pass that lists all parents need not ask everything about one whose newest child is another now: only about those
-of which a new child tells a change, and those whose new children were not shown.
+A delta pass that lists all parents need not ask everything about one whose newest child is another now: only about
+those of which a new child tells a change, and those whose new children were not shown.
 """
 
 from __future__ import annotations
