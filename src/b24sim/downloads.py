@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, quote
 
 from b24sim.company.crm_files import stretch
-from b24sim.company.files import picture
+from b24sim.company.files import File, picture
 from b24sim.company.plan import ANCHOR
 from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, close, header, respond, respond_in_pieces
 from b24sim.methods.crm_items import GET_FILE
@@ -65,7 +65,7 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
         await _crm_file(portal, address, scope, send, cut)
         return
     number = _granted(portal, address, scope) if address else _attached(portal, scope)
-    file = portal.company.drive_file(number) if number else None
+    file = portal.company.drive_file(number) if number else _of_product(portal, address, scope)
     if file is None:
         await respond(send, 200, LOGIN_PAGE, HTML)
         return
@@ -116,6 +116,12 @@ async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send, 
         return
     name = f"attachment; filename=\"file.{file.extension}\"; filename*=utf-8''{quote(file.name, safe='')}".encode()
     await _serve(portal, scope, send, Served(file.id, file.size, partial(stretch, file), name), cut)
+
+
+def _of_product(portal: Portal, address: Address | None, scope: Scope) -> File | None:
+    """A picture of the catalogue."""
+    number = _granted(portal, address, scope, "catalog") if address else 0
+    return portal.company.catalog.file(number) if number else None
 
 
 def _granted(portal: Portal, address: Address, scope: Scope, wanted: str = "disk") -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from b24sim import dump_crm, dump_feed, dump_tasks
+from b24sim import dump_catalog, dump_crm, dump_feed, dump_tasks
 from b24sim.company.chats import THREAD
 from b24sim.context import Context
 from b24sim.errors import RestError
@@ -16,6 +16,7 @@ STREAMS = (
     *("feed_posts", "feed_comments", "workflow_templates"),
     *dump_tasks.MAKERS,
     *dump_crm.MAKERS,
+    *dump_catalog.MAKERS,
 )
 
 
@@ -48,6 +49,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "workflow_templates": len(company.workflows.templates),
         **dump_tasks.counts(portal),
         **dump_crm.counts(portal),
+        **dump_catalog.counts(portal),
     }
 
 
@@ -109,4 +111,5 @@ _MAKERS = {
     "workflow_templates": dump_feed.templates,
     **dump_tasks.MAKERS,
     **dump_crm.MAKERS,
+    **dump_catalog.MAKERS,
 }

@@ -7,6 +7,7 @@ from b24sim.context import Method
 # Methods that a module's controllers serve: `methods` does not know them, only `method.get` does.
 CONTROLLERS = (
     "crm.item.", "crm.type.", "crm.category.", "userfieldconfig.", "tasks.", "socialnetwork.api.", "im.v2.",
+    "catalog.",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from b24sim.company.catalog_changes import CATALOG_CHANGES
 from b24sim.company.chats import CLOSED, Chat
 from b24sim.company.company import Company
 from b24sim.company.crm_changes import CRM_CHANGES
@@ -152,6 +153,7 @@ CHANGES: dict[tuple[str, str], Change] = {
     ("chat_messages", "delete"): delete_message,
     **FEED_CHANGES,
     **CRM_CHANGES,
+    **CATALOG_CHANGES,
     **WORKFLOW_CHANGES,
     **TASK_CHANGES,
 }
@@ -159,6 +161,9 @@ STREAM_OF = {
     "crm.company.": "crm_companies",
     "crm.contact.": "crm_contacts",
     "crm.": "crm_deals",
+    "catalog.price.": "crm_prices",
+    "catalog.product.": "crm_products",
+    "catalog.section.": "crm_catalog_sections",
     "user.": "users",
     "department.": "departments",
     "sonet_group.": "groups",

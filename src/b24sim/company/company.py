@@ -4,6 +4,7 @@ from functools import cached_property
 
 from b24sim.company import people as staff
 from b24sim.company.attachments import Attachment, Attachments, Family
+from b24sim.company.catalog import Catalog
 from b24sim.company.chats import PRIVATE, TASK, Chat, grow_chats
 from b24sim.company.crm import Crm
 from b24sim.company.drive import Drive
@@ -42,6 +43,7 @@ class Company:
         self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = Crm(self.people)
+        self.catalog = Catalog(self.people)
         self.attachments = Attachments(self.plan.seed)
         self.drive = Drive()
         self.tasks = Tasks(self)
@@ -83,6 +85,7 @@ class Company:
         self.groups.forget_encodings()
         self.tasks.forget()
         self.crm.settle(portal_url)
+        self.catalog.settle(portal_url)
         if "feed_rows" in vars(self):
             self.feed_rows.forget_encodings()
 

@@ -46,6 +46,8 @@ class Plan:
     tasks: int = 0
     new_card: bool = False  # all tasks are of the new card, whose comments are in chats; else some of each kind
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
+    # Of the catalogue, without offers; a company without products has no catalogue.
+    products: int = 0
     large_files: tuple[int, ...] = ()  # bytes of the first files of chats
     owner_zone: str = ""  # of everybody who has set none; empty: the server's
     long_text: int | None = None  # characters of the longest comment of a deal; the number of users decides

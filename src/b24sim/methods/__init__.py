@@ -5,7 +5,9 @@ from fnmatch import fnmatchcase
 
 from b24sim.context import Method
 from b24sim.methods import (
+    catalog,
     chats,
+    crm_currencies,
     crm_items,
     crm_legacy,
     crm_products,
@@ -30,7 +32,7 @@ def all_methods(
     """What a portal serves: a few list chats under names of their own, and some are too old for some methods, or for
     all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
-    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields)
+    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog)
     everything = [method for room in (*rooms, *crm) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more

@@ -93,19 +93,6 @@ def status_entity_types(context: Context, _params: Params) -> Result:
     return Result(encode_all(context.portal.in_no_order(dictionaries.values())))
 
 
-def currency_list(context: Context, _params: Params) -> Result:
-    """The total is 0, whatever there is."""
-    rows = [
-        {
-            "CURRENCY": code, "AMOUNT_CNT": count, "AMOUNT": amount, "SORT": str(100 * place), "BASE": base,
-            "FULL_NAME": code, "LID": "ru", "FORMAT_STRING": "# &#8381;" if base == "Y" else f"# {code}",
-            "DEC_POINT": ".", "THOUSANDS_SEP": None, "DECIMALS": "2", "DATE_UPDATE": "2024-01-09T12:00:00+03:00",
-        }
-        for place, (code, amount, count, base) in enumerate(structure.CURRENCIES, 1)
-    ]  # fmt: skip
-    return Result(encode_all(context.portal.in_no_order(rows)), total=0)
-
-
 def owner_types(context: Context, _params: Params) -> Result:
     letters = LETTERS | {5: "I", 8: "RQ"}
     rows = [
@@ -166,7 +153,6 @@ METHODS: Sequence[Method] = [
     Method("crm.category.list", ("crm",), category_list),
     Method("crm.status.list", ("crm",), status_list, upper=True),
     Method("crm.status.entity.types", ("crm",), status_entity_types, upper=True),
-    Method("crm.currency.list", ("crm",), currency_list, upper=True),
     Method("crm.enum.ownertype", ("crm",), owner_types, upper=True),
     Method("crm.settings.mode.get", ("crm",), mode, upper=True),
 ]

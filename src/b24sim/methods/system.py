@@ -11,7 +11,7 @@ from b24sim.result import Result
 ALL_SCOPES = (
     "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im",
     "im.import",
-    "disk", "log", "task", "crm", "userfieldconfig", "bizproc", "import",
+    "disk", "log", "task", "crm", "catalog", "userfieldconfig", "bizproc", "import",
 )  # fmt: skip
 
 
