@@ -8,6 +8,7 @@ from datetime import datetime
 
 from b24sim.imports.custom_fields import CustomFields
 from b24sim.imports.kinds import Fields, Inspection, ItemFault, Kind
+from b24sim.imports.options import complete_options
 from b24sim.imports.store import Link, Row, Store
 from b24sim.imports.stream import Stream
 from b24sim.imports.watch import Watch
@@ -41,13 +42,15 @@ class BatchTaker:
             digest, fields = _digest(item), _fields(item)
             watch.digest(digest, fields)
             status, target_id, ignored = self._import(stream, key, digest, fields)
+            options = complete_options(self._store, stream, target_id, fields) if stream.options else None
         except ItemFault as fault:
             if self._store.link(key) is None:
                 watch.failed(stream.name, key, item.get("fields"), fault)
             return {"key": key, "status": "failed", "id": None, "ignored": [], "error": fault.body()}
         if status == "created":
             watch.created(stream.name, key, fields)
-        return {"key": key, "status": status, "id": target_id, "ignored": ignored, "error": None}
+        told: Answer = {} if options is None else {"options": options}
+        return {"key": key, "status": status, "id": target_id, "ignored": ignored, "error": None, **told}
 
     def _import(self, stream: Stream, key: str, digest: str, fields: Fields) -> tuple[str, str, list[str]]:
         link = self._store.link(key)
@@ -60,8 +63,8 @@ class BatchTaker:
         known = {
             name: value if isinstance(value, str) else deepcopy(value)
             for name, value in fields.items()
-            if name in kinds
-        }
+            if name in kinds and name not in stream.never_written
+        } | dict(stream.in_key(key))
         if link is None:
             return "created", self._create(stream, key, digest, known, kinds), ignored
         self._update(stream, link, digest, known)

@@ -9,7 +9,7 @@ from b24sim.errors import RestError
 from b24sim.imports import arguments, furniture
 from b24sim.imports.arguments import malformed
 from b24sim.imports.batch import BatchTaker
-from b24sim.imports.catalog import ANNOUNCED, ENTITIES, STREAMS
+from b24sim.imports.catalog import ANNOUNCED, ENTITIES, INNER, STREAMS
 from b24sim.imports.custom_fields import CustomField, CustomFields
 from b24sim.imports.deletion import delete_records
 from b24sim.imports.field_wish import Wish
@@ -48,7 +48,7 @@ class Imports:
         self._unserved = {one.name for one in ANNOUNCED}.difference(self.streams)
         self._limits = limits or Limits()
         self._lock = RLock()
-        self._store = Store(STREAMS.values(), root_department=next(iter(root_department)))
+        self._store = Store((*STREAMS.values(), *INNER), root_department=next(iter(root_department)))
         self._custom, self._watch = CustomFields(), Watch()
         self._batches = BatchTaker(self._store, self._custom, self._watch, now)
         self._files = FileTaker(self._store, self._limits)
@@ -60,6 +60,7 @@ class Imports:
         }
         self._furnish({"departments": root_department, "users": existing_users})
         self._furnish({"crm_categories": furniture.PIPELINES, "crm_stages": furniture.stages()})
+        self._furnish(furniture.catalog())
 
     def handle(self, method: str, body: Body, size: int | None = None) -> Result:
         """The `result` of a call, or RestError. `size` is the length of the body in bytes as it came."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from b24sim.imports.catalog_crm import CRM_STREAMS, CrmBinding
+from b24sim.imports.catalog_products import CATALOG_STREAMS, PRODUCT_OPTIONS
 from b24sim.imports.kinds import (
     ANY,
     BOOL,
@@ -226,8 +227,10 @@ WORKFLOWS = (
 )
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
-ANNOUNCED: tuple[Stream, ...] = ()
+ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS,)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }
+# What a box keeps beside the records of the contract, and nobody names in a call.
+INNER: tuple[Stream, ...] = (PRODUCT_OPTIONS,)
 ENTITIES = ("users", "groups", "chats", "feed", "tasks", "workflows", "crm")

@@ -1,5 +1,6 @@
 """Takes imports back: `import.<entity>.delete`."""
 
+from b24sim.imports.options import forget_options
 from b24sim.imports.store import Link, Store
 from b24sim.imports.stream import Stream
 
@@ -20,6 +21,8 @@ def _delete(store: Store, stream: Stream, key: str) -> dict[str, object]:
     if not link.adopted:
         # a record that was only linked is not the import's to remove
         store.put_row(stream.name, link.target_id, None)
+        if stream.options:
+            forget_options(store, stream, link.target_id)
     return {"key": key, "status": "deleted", "reason": None}
 
 

@@ -1,6 +1,6 @@
 """What a box has before anything is imported: an administrator, a company, the CRM's own dictionaries."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 Furniture = Mapping[str, Mapping[str, object]]
 """Records by id."""
@@ -55,3 +55,27 @@ def stages() -> Furniture:
         }
         for number, (entity, code, name) in enumerate(entries, start=101)
     }
+
+
+# What every box has of a catalogue: code, title and symbol of measures; name and rate of taxes; rates of currencies.
+MEASURES = ((6, "Метр", "м"), (112, "Литр", "л"), (166, "Килограмм", "кг"), (796, "Штука", "шт"))
+VATS = (("Без НДС", None), ("НДС 20%", 20))
+CURRENCIES = (("RUB", 1), ("USD", 78.5), ("EUR", 91.25))
+
+
+def catalog() -> Mapping[str, Furniture]:
+    return {
+        "crm_currencies": _numbered(
+            {"CURRENCY": code, "AMOUNT": amount, "AMOUNT_CNT": 1, "BASE": code == "RUB"} for code, amount in CURRENCIES
+        ),
+        "crm_measures": _numbered(
+            {"code": code, "measureTitle": title, "symbol": symbol, "isDefault": code == MEASURES[-1][0]}
+            for code, title, symbol in MEASURES
+        ),
+        "crm_vats": _numbered({"name": name, "rate": rate, "active": True} for name, rate in VATS),
+        "crm_price_types": _numbered([{"name": "BASE", "base": True, "xmlId": "BASE", "sort": 100}]),
+    }
+
+
+def _numbered(rows: Iterable[Mapping[str, object]]) -> Furniture:
+    return {str(number): fields for number, fields in enumerate(rows, 1)}

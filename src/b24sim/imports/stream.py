@@ -30,6 +30,12 @@ class Stream:
     linked_to: Linking = _nothing_to_link
     kept_when_linked: frozenset[str] = frozenset()
     indexes: tuple[tuple[str, ...], ...] = ()
+    never_written: frozenset[str] = frozenset()
+    """Fields that are information: the box keeps its own."""
+    in_key: Callable[[str], Fields] = lambda _key: {}
+    """What the key tells of a record."""
+    options: str = ""
+    """The stream of the values of its lists: every answer tells what the client's became."""
     typed_by: str | None = None
     """The field that tells a record's type, where each type has custom fields of its own."""
 

@@ -2,8 +2,11 @@
 
 from b24sim.context import Method
 from b24sim.native import (
+    catalog,
+    catalog_products,
     chats,
     checklists,
+    crm_currencies,
     crm_fields,
     crm_items,
     crm_products,
@@ -28,11 +31,12 @@ from b24sim.native import (
 )
 
 PEOPLE = (users, departments, user_fields)
-CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
+CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products, crm_currencies)
+CATALOG = (catalog, catalog_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
 TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk, disk_rights)
 WORKFLOWS = (workflow_templates,)
 
 
 def native_methods() -> list[Method]:
-    return [method for room in (*PEOPLE, *CRM, *TASKS, *TALK, *WORKFLOWS) for method in room.METHODS]
+    return [method for room in (*PEOPLE, *CRM, *CATALOG, *TASKS, *TALK, *WORKFLOWS) for method in room.METHODS]

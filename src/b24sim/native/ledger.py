@@ -27,6 +27,16 @@ FIRST = {
     "options": 45_001,
     "crm_files": 460_000_001,
     "templates": 47_001,
+    "measures": 480_001,
+    "vats": 481_001,
+    "price_types": 482_001,
+    "sections": 483_001,
+    "properties": 484_001,
+    "enums": 485_001,
+    "products": 48_600_001,
+    "prices": 487_001,
+    "product_files": 488_000_001,
+    "property_values": 489_000_001,
 }
 
 
