@@ -225,6 +225,7 @@ class Outcome(NamedTuple):
     error: str = ""
     retry: bool = False
     ignored: tuple[str, ...] = ()
+    options: Mapping[str, str] = {}  # of a record with a list of values: what each of the source's became
 
 
 DAMAGED = "damaged"

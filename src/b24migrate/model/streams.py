@@ -520,6 +520,9 @@ class Stream:
     natural_code: str = ""  # the error of the later one of two records that share it
     by_natural: bool = False  # others refer to it by its natural key, not by its id
     code: str = ""  # the field by which others name it; the target may have another one, so it is read back
+    # the field with a list of values that others name, as `<stream>.<field>` and `<id>:<value>`: the target answers
+    # with every record what they became
+    options: str = ""
     required: tuple[str, ...] = ()
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None

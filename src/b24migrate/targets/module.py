@@ -282,7 +282,7 @@ def _outcome(entry: Mapping[str, Any]) -> Outcome:
         raise _strange("items")
     key = _text(entry, "key")
     if status != "failed":
-        return Outcome(key, status, _text(entry, "id"), ignored=_ignored_fields(entry))
+        return Outcome(key, status, _text(entry, "id"), ignored=_ignored_fields(entry), options=_options(entry))
     code, text, retry = _error(entry)
     return Outcome(key, status, None, code, text, retry)
 
@@ -296,10 +296,15 @@ def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
     code, status = _text(entry, "code"), _text(entry, "status")
     if status not in _FIELD_STATUSES:
         raise _strange("fields")
-    raw = entry.get("options")
-    options = {str(source): str(target) for source, target in raw.items()} if isinstance(raw, dict) else {}
+    options = _options(entry)
     error_code, text, _ = _error(entry) if status == "failed" else ("", "", False)
     return FieldOutcome(code, str(entry.get("target") or code), status, options, error_code, text)
+
+
+def _options(entry: Mapping[str, Any]) -> dict[str, str]:
+    """PHP writes an empty map as a list."""
+    raw = entry.get("options")
+    return {str(source): str(target) for source, target in raw.items()} if isinstance(raw, dict) else {}
 
 
 def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:

@@ -13,7 +13,7 @@ import msgspec
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
 from b24migrate.engine.phases.pull_through import links_of_field
-from b24migrate.engine.phases.target_codes import code_stream
+from b24migrate.engine.phases.target_codes import forget_codes
 from b24migrate.messages import say
 from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.streams import Entity, Kind, SourceRecord, Stream
@@ -113,8 +113,7 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
-    if stream.code:
-        store.unlink(code_stream(stream.name, stream.code), row_keys)
+    forget_codes(context, stream, row_keys)
     if any(one.kind is Kind.TREE and one.code for one in stream.fields):
         for row_key in row_keys:
             store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")

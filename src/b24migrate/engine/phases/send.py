@@ -11,6 +11,7 @@ from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.engine.phases.pull_through import pull_records
+from b24migrate.engine.phases.target_codes import keep_options
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -277,7 +278,9 @@ class Sender:
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}
             own = self._conflicts.baselines(one for one in going if by_key[one.item(self._stream).key].target_id)
-            pairs = zip(going, items, strict=True)
+            pairs = list(zip(going, items, strict=True))
+            answered = [(one.record.row_key, by_key[item.key]) for one, item in pairs]
+            keep_options(self._context, self._stream, answered)
             settled = [self._judge(one, item, by_key[item.key], own) for one, item in pairs]
         self._settle(settled)
         self._report(settled, (self._context.clock.monotonic() - started) * 1000)

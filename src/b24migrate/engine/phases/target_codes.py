@@ -1,11 +1,15 @@
-"""Codes that the target has given: a stage that was there already may have another code than the source's."""
+"""Codes that the target has given: a stage that was there already may have another code than the source's, and the
+values of a list have other IDs."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import Follow, RunContext
-from b24migrate.model.records import Job, Link, Status
+from b24migrate.model.records import Job, Link, Outcome, Status
+from b24migrate.model.streams import Stream
 
 AT_ONCE = 500  # what `import.<entity>.list` takes
 
@@ -13,6 +17,28 @@ AT_ONCE = 500  # what `import.<entity>.list` takes
 def code_stream(name: str, code: str) -> str:
     """Under which name the id map keeps the codes of a stream's records."""
     return f"{name}.{code}"
+
+
+def keep_options(context: RunContext, stream: Stream, answered: Iterable[tuple[str, Outcome]]) -> None:
+    """What the values of the records' lists became. They are kept before the records count as imported: of one that
+    does not count yet the target is asked again, and answers the same."""
+    links = [
+        Link(f"{row_key}:{option}", target_id, "", "learned")
+        for row_key, outcome in answered
+        for option, target_id in outcome.options.items()
+    ]
+    if stream.options and links:
+        context.store.link(code_stream(stream.name, stream.options), links, now=context.clock.now())
+
+
+def forget_codes(context: RunContext, stream: Stream, row_keys: Collection[str]) -> None:
+    """Of records that are not on the target any more."""
+    if stream.code:
+        context.store.unlink(code_stream(stream.name, stream.code), row_keys)
+    if stream.options:
+        name, gone = code_stream(stream.name, stream.options), set(row_keys)
+        known = (link.source_id for link in context.store.all_links(name))
+        context.store.unlink(name, [one for one in known if one.rpartition(":")[0] in gone])
 
 
 def read_codes(context: RunContext, job: Job) -> Follow:

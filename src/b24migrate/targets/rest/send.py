@@ -37,6 +37,7 @@ class Sender:
             self._create(self._missing())
             self._finish()
             self._update()
+            self._complete_options()
         finally:
             self._remember()
         return [self._outcomes[key] for key in self._items]
@@ -175,6 +176,18 @@ class Sender:
                     self._done[key] = one
             elif one.state is State.LINKED or self._perform_step(self._writer.update, one, item):
                 self._settle(item, "updated")
+
+    def _complete_options(self) -> None:
+        """Of every record, also of one that is linked or as it was: whoever asks again is answered the same."""
+        for key, item in self._items.items() if self._writer.options else ():
+            if self._outcomes[key].status != "failed":
+                found: dict[str, str] = {}
+
+                def complete(box: Box, known: Known, item: Item, found: dict[str, str] = found) -> None:
+                    found |= self._writer.options(box, known, item) if self._writer.options else {}
+
+                if self._perform_step(complete, self._known[key], item):
+                    self._outcomes[key] = self._outcomes[key]._replace(options=found)
 
     def _perform_step(self, act: Update | None, one: JournalEntry, item: Item) -> bool:
         """A step that may be repeated. True if it succeeded or does not exist."""

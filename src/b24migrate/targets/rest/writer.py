@@ -86,6 +86,8 @@ class Writer:
     # the new items that the box has already, found before an intent is written: afterwards a similar record could be
     # ours or not, and records that are not ours must not be deleted
     existing: Callable[[Box, Sequence[Item]], dict[str, str]] | None = None
+    # what the values of a record's lists are on the box; those that are missing are added. It may be repeated
+    options: Callable[[Box, Known, Item], dict[str, str]] | None = None
     finish: Update | None = None  # what completes a record once its id is known; may be repeated
     # when everything has arrived: what later records have moved is put right
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
