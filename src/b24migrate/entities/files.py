@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, ask_attachment
+from b24migrate.entities.catalog.reader import CATALOG_FILES
 from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Json
@@ -71,5 +72,6 @@ FILE_KINDS = (
     FileKind("group"),
     FileKind("chat"),
     CRM_FILES,
+    CATALOG_FILES,
     ATTACHED_FILES,
 )
