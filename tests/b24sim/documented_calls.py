@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from b24sim import Portal
+from b24sim.company.catalog import PRODUCTS
 from b24sim.company.chats import PRIVATE, TASK
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD
 
@@ -90,6 +91,11 @@ def _deals_with_products(portal: Portal) -> list[Params]:
     crm = portal.company.crm
     deals = [number for number in crm.items[DEAL].ids if crm.product_rows(DEAL, number)][:10]
     return [{"filter": {"=ownerType": "D", "=ownerId": number}} for number in deals]
+
+
+def _products_with_pictures(portal: Portal) -> list[int]:
+    catalog = portal.company.catalog
+    return [number for number in catalog.products[PRODUCTS] if catalog.pictures(number)][:5]
 
 
 def _user_fields(portal: Portal) -> list[Params]:
@@ -185,6 +191,19 @@ CALLS: dict[str, Calls] = {
     "crm.status.list": _once(),
     "crm.status.entity.types": _once(),
     "crm.currency.list": _once(),
+    "crm.currency.get": _each("ID", lambda portal: portal.company.catalog.currencies),
+    "crm.currency.base.get": _once(),
+    "crm.currency.localizations.get": _each("ID", lambda portal: portal.company.catalog.currencies),
+    "catalog.catalog.list": _once(),
+    "catalog.section.list": _once(filter={"iblockId": PRODUCTS}, select=["id", "name", "sort"]),
+    "catalog.productProperty.list": _once(select=["iblockId", "id", "name", "propertyType"]),
+    "catalog.productPropertyEnum.list": _once(),
+    "catalog.product.list": _once(select=["id", "iblockId", "*"], filter={"iblockId": PRODUCTS}),
+    "catalog.productImage.list": _each("productId", _products_with_pictures),
+    "catalog.price.list": _once(select=["id", "productId", "catalogGroupId", "price", "currency"]),
+    "catalog.priceType.list": _once(select=["id", "name", "xmlId"]),
+    "catalog.measure.list": _once(select=["id", "code", "symbolIntl"]),
+    "catalog.vat.list": _once(select=["id", "name", "rate"], filter={">rate": 0}),
     "crm.enum.ownertype": _once(),
     "crm.settings.mode.get": _once(),
     "crm.item.productrow.list": _deals_with_products,

@@ -9,6 +9,7 @@ from typing import Any
 from tests.b24sim.client import call, send
 
 from b24sim import Running
+from b24sim.company.catalog import OFFERS, PRODUCTS
 
 CONTENT = base64.b64encode(b"bytes").decode()
 ROOT = (
@@ -19,6 +20,13 @@ TEMPLATE = (
     f'a:6:{{s:7:"VERSION";i:2;s:8:"TEMPLATE";a:1:{{i:0;{ROOT}}}s:10:"PARAMETERS";a:0:{{}}s:9:"VARIABLES";a:0:{{}}'
     's:9:"CONSTANTS";a:0:{}s:15:"DOCUMENT_FIELDS";a:0:{}}'
 )
+
+PICTURE = {"fileData": ["a.png", CONTENT]}
+GOODS = {
+    "code": None, "xmlId": "1243", "previewPicture": PICTURE, "detailPicture": PICTURE, "weight": 100, "width": 100,
+    "height": 100, "length": 100, "measure": 6, "vatId": 2, "purchasingPrice": 1000, "purchasingCurrency": "EUR",
+    "dateActiveFrom": "2024-05-28T10:00:00+03:00", "dateActiveTo": "2024-05-29T10:00:00+03:00",
+}  # fmt: skip
 
 
 class Writer:
@@ -47,7 +55,8 @@ class Writer:
 
 
 def write_everything(writer: Writer) -> None:
-    for family in (_people, _groups, _drive_and_chats, _feed, _tasks, _structure, _records, _fields, _templates):
+    families = (_people, _groups, _drive_and_chats, _feed, _tasks, _structure, _records, _fields, _templates)
+    for family in (*families, _currencies, _dictionaries, _properties, _products):
         family(writer)
 
 
@@ -200,3 +209,67 @@ def _templates(writer: Writer) -> None:
     number = writer.as_application(f"{method}.add", wish)
     writer.as_application(f"{method}.update", {"ID": number, "FIELDS": {"NAME": "Other"}})
     writer.as_application(f"{method}.delete", {"ID": number})
+
+
+def _currencies(writer: Writer) -> None:
+    do = writer.do
+    do("crm.currency.add", {"fields": {"CURRENCY": "CNY", "AMOUNT_CNT": 1, "AMOUNT": 12.2251}})
+    do("crm.currency.update", {"id": "CNY", "fields": {"SORT": 200}})
+    do("crm.currency.delete", {"id": "CNY"})
+
+
+def _dictionaries(writer: Writer) -> None:
+    made = {
+        "measure": {
+            "code": 715,
+            "measureTitle": "Pair",
+            "symbol": "PAIR",
+            "symbolIntl": "pr; 2",
+            "symbolLetterIntl": "NPR",
+        },
+        "vat": {"name": "Tax 13%", "rate": 13, "sort": 10},
+        "priceType": {"name": "Wholesale price", "sort": 10, "xmlId": "wholesale"},
+        "section": {"iblockId": PRODUCTS, "name": "Toys", "code": "toys", "description": "For children", "xmlId": "x"},
+    }
+    for name, fields in made.items():
+        number = writer.do(f"catalog.{name}.add", {"fields": fields})[name]["id"]
+        writer.do(f"catalog.{name}.update", {"id": number, "fields": fields | {"sort": 20}})
+        writer.do(f"catalog.{name}.delete", {"id": number})
+
+
+def _properties(writer: Writer) -> None:
+    do = writer.do
+    fields = {"iblockId": PRODUCTS, "name": "Category", "code": "CATEGORY", "propertyType": "L"}
+    number = do("catalog.productProperty.add", {"fields": fields})["productProperty"]["id"]
+    do("catalog.productProperty.update", {"id": number, "fields": {"name": "Kind"}})
+    value = {"propertyId": number, "value": "Average", "xmlId": "M"}
+    option = do("catalog.productPropertyEnum.add", {"fields": value})["productPropertyEnum"]["id"]
+    do("catalog.productPropertyEnum.update", {"id": option, "fields": {"sort": 100}})
+    do("catalog.productPropertyEnum.delete", {"id": option})
+    do("catalog.productProperty.delete", {"id": number})
+
+
+def _products(writer: Writer) -> None:
+    do = writer.do
+    made: dict[str, int] = {}
+    for name, key in (
+        ("product.sku", "sku"),
+        ("product.offer", "offer"),
+        ("product", "element"),
+        ("product.service", "service"),
+    ):
+        fields = {"iblockId": OFFERS if key == "offer" else PRODUCTS, "name": "Goods", **GOODS}
+        parent = {"parentId": made["sku"]} if key == "offer" else {}
+        made[key] = do(f"catalog.{name}.add", {"fields": fields | parent})[key]["id"]
+        do(f"catalog.{name}.update", {"id": made[key], "fields": {"sort": 10}})
+    price = {"productId": made["element"], "catalogGroupId": 2, "price": 100.5, "currency": "USD"}
+    number = do("catalog.price.add", {"fields": price})["price"]["id"]
+    do("catalog.price.update", {"id": number, "fields": price | {"price": 120.75}})
+    do("catalog.price.delete", {"id": number})
+    for name, key in (
+        ("product.offer", "offer"),
+        ("product.sku", "sku"),
+        ("product", "element"),
+        ("product.service", "service"),
+    ):
+        do(f"catalog.{name}.delete", {"id": made[key]})

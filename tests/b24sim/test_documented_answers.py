@@ -30,7 +30,9 @@ DOCUMENTED: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def various() -> Iterator[tuple[Portal, Running]]:
     """A company with something of everything."""
-    plan = Plan(users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60)
+    plan = Plan(
+        users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60, products=60
+    )
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)
     with serve(portal) as running:

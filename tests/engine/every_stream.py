@@ -35,6 +35,7 @@ PLAN = replace(
     posts=8,
     comments_per_post=3,
     templates=6,
+    products=7,
 )
 # The company names some people and groups that it has no longer; here they shall not keep anything from arriving.
 SETTINGS: dict[str, dict[str, Json]] = {
@@ -45,7 +46,17 @@ SETTINGS: dict[str, dict[str, Json]] = {
         for entity in CATALOG.entities
     },
 }
-NAMES = ("NAME", "name", "title", "TITLE", "text", "ROLE")  # what is changed in a record: the first it has
+NAMES = (
+    "NAME",
+    "name",
+    "title",
+    "TITLE",
+    "text",
+    "ROLE",
+    "measureTitle",
+    "FULL_NAME",
+    "currency",
+)  # what is changed in a record: the first it has
 SENDING = (".batch", ".put")
 COLUMNS = (
     "RowKey",
