@@ -60,7 +60,7 @@ final class Kind
             'int' => 'sort discountTypeId',
             'product' => 'productId',
         ],
-        'communication' => ['text' => 'TYPE VALUE', 'crm owner' => 'owner'],
+        'communication' => ['text' => 'TYPE! VALUE', 'crm owner' => 'owner'],
         'list value' => ['text' => 'id! value! xmlId', 'int' => 'sort', 'flag' => 'default'],
     ];
     private const RECIPIENTS = ['U' => 'user', 'SG' => 'group', 'DR' => 'department'];

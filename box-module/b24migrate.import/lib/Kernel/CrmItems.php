@@ -133,7 +133,7 @@ final class CrmItems extends Gateway
                 return "it has $word";
             }
         }
-        return null;
+        return CrmTimeline::reasonToKeep(...$this->parts($id));
     }
 
     public function findLeftover(string $key, array $fields): ?string

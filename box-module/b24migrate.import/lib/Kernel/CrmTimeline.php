@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Crm\ActivityBindingTable;
 use Bitrix\Crm\Search\TimelineSearchContentBuilder;
 use Bitrix\Crm\Service\Timeline\Monitor;
 use Bitrix\Crm\Timeline\Entity\{TimelineBindingTable, TimelineSearchTable, TimelineTable};
+use Bitrix\Crm\Timeline\TimelineType;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -59,6 +61,22 @@ final class CrmTimeline
         $query = ['filter' => ['@OWNER_ID' => $ids], 'order' => ['ENTITY_TYPE_ID' => 'ASC', 'ENTITY_ID' => 'ASC']];
         $rows = $ids === [] ? [] : TimelineBindingTable::getList($query)->fetchAll();
         return CrmOwners::group($rows, 'OWNER_ID', 'ENTITY_TYPE_ID', 'ENTITY_ID');
+    }
+
+    /** What would go with a record of the CRM: the kernel deletes it together with its record. */
+    public static function reasonToKeep(int $type, int $id): ?string
+    {
+        $needed = [...self::NEEDS, ActivityBindingTable::class];
+        if (array_filter($needed, class_exists(...)) !== $needed) {
+            return null;
+        }
+        if (ActivityBindingTable::getCount(['=OWNER_TYPE_ID' => $type, '=OWNER_ID' => $id]) > 0) {
+            return 'it has activities';
+        }
+        $bound = ['select' => ['OWNER_ID'], 'filter' => ['=ENTITY_TYPE_ID' => $type, '=ENTITY_ID' => $id]];
+        $rows = array_column(TimelineBindingTable::getList($bound)->fetchAll(), 'OWNER_ID');
+        $comments = ['@ID' => $rows, '=TYPE_ID' => TimelineType::COMMENT];
+        return $rows !== [] && TimelineTable::getCount($comments) > 0 ? 'it has comments' : null;
     }
 
     /** Its note goes with it. */

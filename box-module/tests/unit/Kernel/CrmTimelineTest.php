@@ -110,6 +110,21 @@ final class CrmTimelineTest extends OwnersCase
         $this->assertSame([], self::rows(...self::TABLES));
     }
 
+    public function testARecordStaysAsLongAsSomethingHappenedAroundIt(): void
+    {
+        $deals = $this->records('crm_deals');
+        $this->assertNull($deals->reasonToKeep('5'));
+        $comment = $this->made('crm_comments', self::comment());
+        $this->assertSame('it has comments', $deals->reasonToKeep('5'));
+        $this->assertNull($this->records('crm_spitems')->reasonToKeep(self::ITEM['ownerId']));
+        $activity = $this->made('crm_activities', ['OWNER' => self::DEAL, 'BINDINGS' => [self::ITEM], 'TYPE_ID' => 6]);
+        $this->assertSame('it has activities', $deals->reasonToKeep('5'));
+        $this->assertSame('it has activities', $this->records('crm_spitems')->reasonToKeep(self::ITEM['ownerId']));
+        $this->records('crm_activities')->delete($activity);
+        $this->records('crm_comments')->delete($comment);
+        $this->assertNull($deals->reasonToKeep('5'));
+    }
+
     public function testWhatTheKernelItselfWouldDoIsHeard(): void
     {
         $id = $this->made('crm_comments', self::comment());
