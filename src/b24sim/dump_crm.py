@@ -1,7 +1,7 @@
 """The truth about a CRM: every record with its product rows, and its files by name, size and digest."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from b24sim.company.crm import Crm, Items
@@ -10,8 +10,12 @@ from b24sim.company.crm_files import content, crm_file
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 from b24sim.company.crm_structure import category_row
 from b24sim.company.crm_world import FileId
+from b24sim.company.requisites import key_of
+from b24sim.company.requisites_changes import REQUISITE_CHANGES
 from b24sim.portal import Portal
 from b24sim.table import Row, shown
+
+Maker = Callable[[Portal, int | None], Iterator[Row]]
 
 
 def counts(portal: Portal) -> dict[str, int]:
@@ -24,7 +28,8 @@ def counts(portal: Portal) -> dict[str, int]:
         "crm_contacts": len(crm.items[CONTACT]),
         "crm_deals": len(crm.items[DEAL]),
         "crm_spitems": sum(len(crm.items[smart.entity_type_id]) for smart in crm.smart_types),
-        "crm_fields": sum(len(items.fields) for items in crm.items.values()),
+        "crm_fields": sum(len(items.fields) for items in crm.items.values()) + len(portal.company.requisites.fields),
+        **{name: len(table) for name, table in portal.company.requisites.tables.items()},
     }
 
 
@@ -45,9 +50,9 @@ def _stages(portal: Portal, _user: int | None) -> Iterator[Row]:
 
 
 def _fields(portal: Portal, _user: int | None) -> Iterator[Row]:
-    for items in portal.company.crm.items.values():
-        for field in items.fields:
-            yield {"id": f"{field.entity}:{field.code}", "fields": config_details(field)}
+    kinds = [items.fields for items in portal.company.crm.items.values()]
+    for field in (field for fields in (*kinds, portal.company.requisites.fields) for field in fields):
+        yield {"id": f"{field.entity}:{field.code}", "fields": config_details(field)}
 
 
 def _companies(portal: Portal, _user: int | None) -> Iterator[Row]:
@@ -79,6 +84,18 @@ def item_fields(crm: Crm, items: Items, number: int) -> Row:
     return fields | {"productRows": crm.product_rows(items.entity_type_id, number)}
 
 
+def _requisites(stream: str) -> Maker:
+    def rows(portal: Portal, _user: int | None) -> Iterator[Row]:
+        requisites = portal.company.requisites
+        table = requisites.tables[stream]
+        for number in table:
+            fields = shown(table.row(number))
+            fields |= {"fields": requisites.preset_fields[number]} if table is requisites.presets else {}
+            yield {"id": key_of(stream, fields), "fields": fields}
+
+    return rows
+
+
 def _told(crm: Crm, value: Any) -> Any:
     if isinstance(value, list):
         return [_told(crm, item) for item in value]
@@ -97,4 +114,5 @@ MAKERS = {
     "crm_deals": _deals,
     "crm_spitems": _smart_items,
     "crm_fields": _fields,
+    **{stream: _requisites(stream) for stream, _ in REQUISITE_CHANGES},
 }

@@ -9,6 +9,7 @@ from typing import Any
 from b24sim.company.company import Company
 from b24sim.company.crm_fields import config_details
 from b24sim.company.crm_structure import category_row
+from b24sim.company.requisites_changes import REQUISITE_CHANGES
 from b24sim.company.tasks_fields import TIMES
 from b24sim.dump_crm import item_fields
 from b24sim.native.ledger import Entry
@@ -153,7 +154,12 @@ def _messages(company: Company) -> Show:
     return lambda _company, number: rows.get(number, {})
 
 
+def _requisites(stream: str) -> Show:
+    return lambda company, number: company.requisites.tables[stream].row(number)
+
+
 SHOWS: dict[str, Show] = {
+    **{stream.removeprefix("crm_"): _requisites(stream) for stream, op in REQUISITE_CHANGES if op == "add"},
     "users": _table("users"),
     "departments": _table("departments"),
     "groups": _table("groups"),

@@ -42,6 +42,7 @@ from b24sim.stats import Stats
 
 T = TypeVar("T")
 SMALL_COST_S = 0.01
+ROW_COST_S = 0.00001
 IMPORT = "import"
 UNKNOWN_ACTION = 22002  # of a controller that the portal has (module main, Engine\Controller)
 
@@ -54,8 +55,9 @@ class Costs:
     default_s: float = SMALL_COST_S
     wall: bool = False
 
-    def of(self, method: str) -> float:
-        return self.seconds.get(method, self.default_s)
+    def of(self, method: str, rows: int = 0) -> float:
+        """`rows`: what was read of a table for one page of it."""
+        return self.seconds.get(method, self.default_s) + rows * ROW_COST_S
 
 
 @dataclass(slots=True)
@@ -216,7 +218,7 @@ class Portal:
         result = method.call(Context(self, caller, sent), asked)
         if result.next is not None and not any(name.lower() in {"order", "sort"} for name in params):
             self.stats.without_order[method.name] += 1
-        cost = self.costs.of(method.name)
+        cost = self.costs.of(method.name, result.read)
         return Answer(result, self.billed(caller, BATCH if paid_by_batch else method.name, now, cost), cost)
 
     def _keep_up(self, method: Method) -> None:

@@ -11,6 +11,7 @@ class Result:
     value: Any
     total: int | None = None
     next: int | None = None
+    read: int = 0  # rows that the portal has read for it besides the usual
 
 
 PAGE = 50

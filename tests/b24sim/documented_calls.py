@@ -123,6 +123,15 @@ def _files_in_chats(portal: Portal) -> list[Params]:
 
 
 CALLS: dict[str, Calls] = {
+    "crm.requisite.preset.list": _once(order={"ID": "ASC"}),
+    "crm.requisite.preset.field.list": lambda portal: [
+        {"preset": {"ID": number}} for number in portal.company.requisites.presets
+    ],
+    "crm.requisite.list": _once(order={"ID": "ASC"}),
+    "crm.requisite.bankdetail.list": _once(order={"ID": "ASC"}),
+    "crm.requisite.userfield.list": lambda _portal: [{}, {"filter": {"LANG": "ru"}}],
+    "crm.requisite.link.list": _once(order={"ENTITY_ID": "ASC"}),
+    "crm.address.list": _once(order={"ENTITY_ID": "ASC"}),
     "profile": _once(),
     "user.admin": _once(),
     "scope": _once(),

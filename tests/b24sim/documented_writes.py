@@ -56,7 +56,7 @@ class Writer:
 
 def write_everything(writer: Writer) -> None:
     families = (_people, _groups, _drive_and_chats, _feed, _tasks, _structure, _records, _fields, _templates)
-    for family in (*families, _currencies, _dictionaries, _properties, _products):
+    for family in (*families, _currencies, _dictionaries, _properties, _products, _requisites):
         family(writer)
 
 
@@ -273,3 +273,35 @@ def _products(writer: Writer) -> None:
         ("product.service", "service"),
     ):
         do(f"catalog.{name}.delete", {"id": made[key]})
+
+
+def _requisites(writer: Writer) -> None:
+    do = writer.do
+    company = do("crm.item.import", {"entityTypeId": 4, "fields": {"title": "Client"}})["item"]["id"]
+    deal = do("crm.item.add", {"entityTypeId": 2, "fields": {"title": "x", "companyId": company}})["item"]["id"]
+    template = {"ENTITY_TYPE_ID": 8, "COUNTRY_ID": 1, "NAME": "Branch"}
+    preset = do("crm.requisite.preset.add", {"fields": template})
+    do("crm.requisite.preset.update", {"id": preset, "fields": {"NAME": "Office"}})
+    of_preset = {"preset": {"ID": preset}}
+    field = do("crm.requisite.preset.field.add", of_preset | {"fields": {"FIELD_NAME": "RQ_INN", "SORT": 10}})
+    do("crm.requisite.preset.field.update", of_preset | {"id": field, "fields": {"SORT": 20}})
+    do("crm.requisite.preset.field.delete", of_preset | {"id": field})
+    owner = {"ENTITY_TYPE_ID": 4, "ENTITY_ID": company}
+    number = do("crm.requisite.add", {"fields": owner | {"PRESET_ID": preset, "NAME": "A", "RQ_INN": "77"}})
+    do("crm.requisite.update", {"id": number, "fields": {"RQ_INN": "78"}})
+    account = do("crm.requisite.bankdetail.add", {"fields": {"ENTITY_ID": number, "NAME": "Bank"}})
+    do("crm.requisite.bankdetail.update", {"id": account, "fields": {"RQ_BIK": "04"}})
+    place = {"TYPE_ID": 1, "ENTITY_TYPE_ID": 8, "ENTITY_ID": number}
+    do("crm.address.add", {"fields": place | {"CITY": "Kazan"}})
+    do("crm.address.update", {"fields": place | {"CITY": "Perm"}})
+    chosen = {"REQUISITE_ID": number, "BANK_DETAIL_ID": account, "MC_REQUISITE_ID": 0, "MC_BANK_DETAIL_ID": 0}
+    do("crm.requisite.link.register", {"fields": {"ENTITY_TYPE_ID": 2, "ENTITY_ID": deal} | chosen})
+    do("crm.requisite.link.unregister", {"entityTypeId": 2, "entityId": deal})
+    do("crm.address.delete", {"fields": place})
+    do("crm.requisite.bankdetail.delete", {"id": account})
+    do("crm.requisite.delete", {"id": number})
+    do("crm.requisite.preset.delete", {"id": preset})
+    wish = {"FIELD_NAME": "NOTE", "USER_TYPE_ID": "string", "EDIT_FORM_LABEL": "Note"}
+    made = do("crm.requisite.userfield.add", {"fields": wish})
+    do("crm.requisite.userfield.update", {"id": made, "fields": {"SORT": 50}})
+    do("crm.requisite.userfield.delete", {"id": made})

@@ -31,7 +31,17 @@ DOCUMENTED: dict[str, dict[str, Any]] = {
 def various() -> Iterator[tuple[Portal, Running]]:
     """A company with something of everything."""
     plan = Plan(
-        users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60, products=60
+        users=40,
+        departments=9,
+        groups=20,
+        chats=40,
+        messages=900,
+        files=60,
+        seed=3,
+        bots=1,
+        tasks=60,
+        products=60,
+        requisites=30,
     )
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)

@@ -16,7 +16,7 @@ from b24sim.company.plan import DAY
 from b24sim.dump import STREAMS, dump
 
 Json = Any
-PLAN = Plan(seed=3, tasks=40, messages=200)
+PLAN = Plan(seed=3, tasks=40, messages=200, requisites=20)
 URL = "http://portal.example"
 # What moves by itself: counts, dates that no migration takes over, and names of others that are shown beside a task.
 BESIDE = {"creator", "responsible", "accomplicesData", "auditorsData", "group"}

@@ -32,6 +32,7 @@ PLAN = replace(
     deals=9,
     smart_types=2,
     smart_items=5,
+    requisites=11,
     posts=8,
     comments_per_post=3,
     templates=6,
@@ -56,6 +57,8 @@ NAMES = (
     "measureTitle",
     "FULL_NAME",
     "currency",
+    "CITY",
+    "REQUISITE_ID",
 )  # what is changed in a record: the first it has
 SENDING = (".batch", ".put")
 COLUMNS = (
@@ -152,7 +155,7 @@ def touch(made: Migration, stream: Stream, before: Snapshot, parent: str) -> Tou
     chosen = choose(stream, before, parent, field)
     if chosen is None:
         return f"no record of {stream.name} can be changed"
-    value = "E" if field == "ROLE" else "Переименовано"
+    value = {"ROLE": "E", "REQUISITE_ID": "0"}.get(field, "Переименовано")
     if stream.name in BY_HAND:
         BY_HAND[stream.name](made.cloud.portal.company, chosen, field, value)
     else:
@@ -193,6 +196,7 @@ SUITABLE: Mapping[str, Callable[[str, Mapping[str, Json]], bool]] = {
     "group_members": lambda _, payload: payload.get("ROLE", "K") == "K",
     "chats": lambda _, payload: payload.get("type") not in ("private", "user"),
     "task_comments": lambda key, _: ":m" in key,
+    "crm_requisite_links": lambda _, payload: payload.get("REQUISITE_ID", "0") != "0",
 }
 
 
@@ -204,7 +208,7 @@ def place_of(stream: Stream, before: Snapshot, row_key: str) -> dict[str, Json]:
         "chat_messages": {"chat": parent, "id": child},
         "task_checklists": {"task": parent, "id": child},
         "task_comments": {"task": parent, "id": child[1:], "where": "chat"},
-        "crm_spitems": {"id": row_key},
+        **{one: {"id": row_key} for one in ("crm_spitems", "crm_addresses", "crm_requisite_links")},
     }
     if stream.name == "feed_comments":
         return {"id": json.loads(before.staged[stream.name][row_key]["Payload"])["id"]}

@@ -253,7 +253,9 @@ def test_a_changed_record_is_updated_once(repeated: Repeated, stream: str) -> No
     before, after = repeated.sent_again.effects(stream), repeated.updated.effects(stream)
     created, updated = before.pop(key)
     assert after.pop(key) == (created, updated + 1)
-    assert repeated.updated.box[stream][key]["fields"][touched.field] == touched.value
+    assert repeated.updated.box[stream][key]["fields"][touched.field] == (
+        touched.value if touched.value != "0" else None
+    )
     assert set(repeated.updated.column(stream, "Status").values()) == {"IMPORT_OK"}
     assert after == before
     assert repeated.once_more.effects(stream) == repeated.updated.effects(stream)

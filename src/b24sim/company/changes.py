@@ -10,6 +10,7 @@ from b24sim.company.crm_changes import CRM_CHANGES
 from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
 from b24sim.company.message_changes import add_message, chat_named, delete_message, update_message
+from b24sim.company.requisites_changes import REQUISITE_CHANGES
 from b24sim.company.tasks_changes import TASK_CHANGES
 from b24sim.company.workflows_changes import WORKFLOW_CHANGES
 from b24sim.errors import RestError
@@ -156,8 +157,11 @@ CHANGES: dict[tuple[str, str], Change] = {
     **CATALOG_CHANGES,
     **WORKFLOW_CHANGES,
     **TASK_CHANGES,
+    **REQUISITE_CHANGES,
 }
 STREAM_OF = {
+    "crm.requisite.": "crm_requisites",
+    "crm.address.": "crm_addresses",
     "crm.company.": "crm_companies",
     "crm.contact.": "crm_contacts",
     "crm.": "crm_deals",

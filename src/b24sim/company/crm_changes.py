@@ -43,6 +43,7 @@ def delete_item(company: "Company", _now: float, wish: dict[str, Any]) -> list[i
     rows = company.crm.product_rows(items.entity_type_id, number)
     items.recycled[number] = items.row(number) | {"_productRows": rows}
     items.remove(number)
+    company.requisites.forget_record(items.entity_type_id, number)
     if wish.get("links", True):
         unlink(company, items.entity_type_id, {number})
     return [number]

@@ -49,6 +49,10 @@ def deal(world: World, times: Times, fields: list[Field], number: int) -> Made:
     return Made(own.encode(), place % VARIANTS, _special(world, fields, number, place))
 
 
+def is_template(number: int) -> bool:
+    return place_of(number) % TEMPLATE_EVERY == TEMPLATE_PLACE
+
+
 def deal_variants(world: World, fields: list[Field]) -> list[Row]:
     return [_variant(world, fields, variant) for variant in range(VARIANTS)]
 
@@ -110,7 +114,7 @@ def _special(world: World, fields: list[Field], number: int, place: int) -> Row 
     special: Row = {}
     if place == LONG_PLACE:
         special["comments"] = (LONG * (world.longest_text // len(LONG) + 1))[: world.longest_text]
-    if place % TEMPLATE_EVERY == TEMPLATE_PLACE:
+    if is_template(number):
         special["isRecurring"] = "Y"
     if place % 40 == 3:
         special |= files_of(DEAL, None, number, fields)

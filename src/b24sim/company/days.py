@@ -5,6 +5,7 @@ from random import Random
 
 from b24sim.company import mutations_crm as crm
 from b24sim.company import mutations_people as people
+from b24sim.company import mutations_requisites as requisites
 from b24sim.company import mutations_talk as talk
 from b24sim.company import mutations_tasks as tasks
 from b24sim.company.company import Company
@@ -14,10 +15,12 @@ from b24sim.company.plan import DAY
 SHARE = 0.01
 # What is named by others comes before them.
 HABITS: tuple[Habit, ...] = (
+    requisites.begin_day,
     *(people.change_departments, people.change_users, people.change_groups, people.change_members),
     *(crm.change_structure, crm.change_items, talk.change_templates, talk.change_chats, talk.change_messages),
     *(tasks.change_tasks, tasks.change_checklists, tasks.change_comments),
     *(talk.change_posts, talk.change_feed_comments),
+    requisites.change_requisites,
 )
 
 

@@ -61,6 +61,7 @@ class Imports:
         self._furnish({"departments": root_department, "users": existing_users})
         self._furnish({"crm_categories": furniture.PIPELINES, "crm_stages": furniture.stages()})
         self._furnish(furniture.catalog())
+        self._furnish({"crm_requisite_presets": furniture.PRESETS})
 
     def handle(self, method: str, body: Body, size: int | None = None) -> Result:
         """The `result` of a call, or RestError. `size` is the length of the body in bytes as it came."""

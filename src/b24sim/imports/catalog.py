@@ -28,6 +28,7 @@ from b24sim.imports.kinds import (
     Tally,
     one_of,
 )
+from b24sim.imports.requisites import REQUISITE_STREAMS
 from b24sim.imports.stream import Stream
 
 DEPARTMENT, GROUP, POST, TASK = Ref("departments"), Ref("groups"), Ref("feed_posts"), Ref("tasks")
@@ -227,7 +228,7 @@ WORKFLOWS = (
 )
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
-ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS,)
+ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from b24sim.company.crm_ids import spread
+from b24sim.company.requisites import STOCK
+
 Furniture = Mapping[str, Mapping[str, object]]
 """Records by id."""
 
@@ -15,6 +18,10 @@ ADMINISTRATOR: Furniture = {
     }
 }
 COMPANY: Furniture = {"1": {"NAME": "Моя компания", "PARENT": None, "SORT": 500}}
+PRESETS: Furniture = {
+    str(number): {"NAME": name, "COUNTRY_ID": country, "ACTIVE": True, "SORT": 500, "XML_ID": code}
+    for number, (name, country, code, _) in zip(spread(len(STOCK)), STOCK, strict=True)
+}
 PIPELINES: Furniture = {"0": {"entityTypeId": "2", "name": "Общая", "sort": 100, "isDefault": True}}
 
 DICTIONARIES: Mapping[str, Mapping[str, str]] = {

@@ -18,6 +18,7 @@ from b24sim.methods import (
     feed_comments,
     groups,
     messages,
+    requisites,
     system,
     tasks,
     tasks_legacy,
@@ -32,7 +33,7 @@ def all_methods(
     """What a portal serves: a few list chats under names of their own, and some are too old for some methods, or for
     all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
-    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog)
+    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog, requisites)
     everything = [method for room in (*rooms, *crm) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more

@@ -22,6 +22,7 @@ from b24sim.native import (
     groups,
     im_import,
     messages,
+    requisites,
     task_comments,
     task_fields,
     tasks,
@@ -31,7 +32,7 @@ from b24sim.native import (
 )
 
 PEOPLE = (users, departments, user_fields)
-CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products, crm_currencies)
+CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products, crm_currencies, requisites)
 CATALOG = (catalog, catalog_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
 TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk, disk_rights)

@@ -12,6 +12,7 @@ from b24sim.native.crm_box import BoxItems
 from b24sim.native.crm_rows import multifields, new_multifields, not_valid, sent_fields, told
 from b24sim.native.crm_times import history
 from b24sim.native.ledger import stamp_of
+from b24sim.native.requisites import noting_deletions
 from b24sim.native.writing import access_denied, created, iso_now, listed, mapping, notify, now_of
 from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode, encode_all
@@ -100,6 +101,8 @@ def item_delete(context: Context, params: Params) -> Result:
     items = _items(context, params)
     number = _known(items, params)
     items.remove(number)
+    with noting_deletions(context):
+        context.portal.company.requisites.forget_record(items.entity_type_id, number)
     context.portal.native.deleted("items", number)
     return Result([])
 

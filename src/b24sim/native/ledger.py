@@ -37,6 +37,11 @@ FIRST = {
     "prices": 487_001,
     "product_files": 488_000_001,
     "property_values": 489_000_001,
+    "requisite_presets": 48_001,
+    "requisites": 49_000_001,
+    "bank_details": 51_000_001,
+    "addresses": 52_000_001,
+    "requisite_links": 53_000_001,
 }
 
 

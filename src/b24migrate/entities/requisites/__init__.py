@@ -1,0 +1,1 @@
+"""Requisites of companies and contacts, with what belongs to them."""
