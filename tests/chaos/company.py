@@ -76,6 +76,7 @@ class Size:
     contacts: int = 50
     deals: int = 60
     smart_items: int = 20
+    requisites: int = 20
     tasks: int = 40
     posts: int = 30
     templates: int = 10
@@ -90,7 +91,7 @@ def options_of(size: Size) -> list[str]:
 # By a box's own methods everything takes ten times as many calls.
 SIZES = {
     "rest": Size(
-        users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5,
+        users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5, requisites=8,
         tasks=8, posts=8, templates=8,
     )
 }  # fmt: skip

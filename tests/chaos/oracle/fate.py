@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tests.chaos.oracle.ids import LETTERS, STREAM_OF
-from tests.chaos.oracle.source import Fields, Json, Source
+from tests.chaos.oracle.source import REQUISITES, Fields, Json, Source
 
+OWNERS = {**STREAM_OF, 8: "crm_requisites"}
 NOT_STANDARD = ("codeactivity", "acmesyncactivity")
 Bad = defaultdict[str, set[str]]
 
@@ -20,6 +21,7 @@ def failures(source: Source) -> Bad:
     bad["group_members"] = {key for key, row in source["group_members"].items() if str(row["USER_ID"]) in nobody}
     bad["crm_deals"] = {key for key, row in source["crm_deals"].items() if not _has_its_place(source, row)}
     _items_without_parents(source, bad)
+    _requisites_without_owners(source, bad)
     bad["tasks"] = {key for key, row in source["tasks"].items() if _is_lost(source, row, bad)}
     for stream in ("task_checklists", "task_comments"):
         bad[stream] = {key for key in source[stream] if key.partition(":")[0] in bad["tasks"]}
@@ -67,6 +69,16 @@ def _items_without_parents(source: Source, bad: Bad) -> None:
             awaited = (one for one in parents(row) if not (source.in_turn and one[0] == "crm_spitems"))
             if any(number in bad[stream] for stream, number in awaited):
                 bad["crm_spitems"].add(key)
+
+
+def _requisites_without_owners(source: Source, bad: Bad) -> None:
+    """What belongs to a record that failed fails with it."""
+    for stream in REQUISITES:
+        for key, row in source[stream].items():
+            kind, number = int(row.get("ENTITY_TYPE_ID", 8)), row.get("ENTITY_ID")
+            owner = OWNERS.get(kind, "crm_spitems")
+            if str(number if kind in OWNERS else f"{kind}:{number}") in bad[owner]:
+                bad[stream].add(key)
 
 
 def orphans(source: Source, bad: Bad) -> list[tuple[str, str]]:

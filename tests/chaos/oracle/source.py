@@ -18,10 +18,12 @@ ME = "1"  # the owner of the source's webhook
 EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
 DEAL, CONTACT, COMPANY = 2, 3, 4
 CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
+REQUISITES = (*("crm_requisite_presets", "crm_requisites", "crm_bank_details", "crm_addresses", "crm_requisite_links"),)
 PLAIN = (
     *("departments", "users", "groups", "feed_posts", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
     *("tasks", "task_checklists", "task_comments"),
+    *REQUISITES,
 )
 
 
@@ -103,7 +105,7 @@ def source_of(cloud: Portal) -> Source:
 
 def _custom(cloud: Portal) -> dict[str, list[Fields]]:
     """In one form: code, type, multiple, options (id -> value), and the one kind of CRM record it may name."""
-    found: dict[str, list[Fields]] = {"users": [], "tasks": [], **{stream: [] for stream in CRM}}
+    found: dict[str, list[Fields]] = {"users": [], "tasks": [], "crm_requisites": [], **{stream: [] for stream in CRM}}
     for stream, dump in (("users", "user_fields"), ("tasks", "task_fields")):
         for one in cloud.dump(dump):
             row = one["fields"]
@@ -114,6 +116,7 @@ def _custom(cloud: Portal) -> dict[str, list[Fields]]:
                 )  # fmt: skip
     owners = {f"CRM_{stream.removeprefix('crm_')[:-1].upper()}": stream for stream in CRM}
     owners["CRM_COMPANY"] = owners.pop("CRM_COMPANIE")
+    owners["CRM_REQUISITE"] = "crm_requisites"
     owners |= {f"CRM_{one['id']}": f"crm_spitems:{one['fields']['entityTypeId']}" for one in cloud.dump("crm_types")}
     for one in cloud.dump("crm_fields"):
         row = one["fields"]
