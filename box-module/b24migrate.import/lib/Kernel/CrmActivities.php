@@ -6,7 +6,6 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Port\Box;
 use Bitrix\Crm\ActivityTable;
-use Bitrix\Crm\Timeline\Entity\NoteTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -75,7 +74,7 @@ final class CrmActivities extends Gateway
 
     public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        return CrmNotes::exists(NoteTable::NOTE_TYPE_ACTIVITY, (int)$id) ? 'it has a note' : null;
+        return CrmNotes::isOn(['activityId' => $id]) ? 'it has a note' : null;
     }
 
     /** What is counted for the person who is responsible, once everything has arrived. */

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Port\Box;
-use Bitrix\Crm\Timeline\Entity\{NoteTable, TimelineTable};
+use Bitrix\Crm\Timeline\Entity\TimelineTable;
 use Bitrix\Crm\Timeline\TimelineType;
 use Bitrix\Main\Text\Emoji;
 
@@ -70,7 +70,7 @@ final class CrmComments extends Gateway
 
     public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        return CrmNotes::exists(NoteTable::NOTE_TYPE_HISTORY, (int)$id) ? 'it has a note' : null;
+        return CrmNotes::isOn(['commentId' => $id]) ? 'it has a note' : null;
     }
 
     protected function loadRows(array $ids): array

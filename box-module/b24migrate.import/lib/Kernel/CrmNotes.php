@@ -20,16 +20,16 @@ final class CrmNotes extends Gateway
     /** The kernel requires all of them. */
     protected const FILLED = ['TEXT', 'CREATED_BY_ID', 'UPDATED_BY_ID', 'CREATED_TIME', 'UPDATED_TIME'];
 
-    public static function exists(int $type, int $item): bool
+    /** @param array<string, string> $of `activityId` or `commentId` */
+    public static function isOn(array $of): bool
     {
-        return class_exists(NoteTable::class)
-            && self::rowExists(NoteTable::class, ['=ITEM_TYPE' => $type, '=ITEM_ID' => $item]);
+        return self::isPossible() && self::rowExists(NoteTable::class, self::filter(self::item($of)));
     }
 
     public function create(string $key, array $fields): string
     {
         $item = self::item($fields);
-        if (self::exists($item['ITEM_TYPE'], $item['ITEM_ID'])) {
+        if (self::isOn($fields)) {
             throw new ItemFault('VALIDATION', null, 'somebody has written a note there on the box');
         }
         $now = Dates::moment(Dates::now());
@@ -39,8 +39,7 @@ final class CrmNotes extends Gateway
         self::mustSucceed(NoteTable::add($row));
         // The table does not say that its number counts by itself; whether the result tells it is to be checked on a
         // real box.
-        $filter = ['=ITEM_TYPE' => $item['ITEM_TYPE'], '=ITEM_ID' => $item['ITEM_ID']];
-        return (string)self::findRows(NoteTable::class, ['ID'], $filter)[0]['ID'];
+        return (string)self::findRows(NoteTable::class, ['ID'], self::filter($item))[0]['ID'];
     }
 
     public function update(string $id, array $fields): void
@@ -59,6 +58,11 @@ final class CrmNotes extends Gateway
     {
         $isOfActivity = (int)$row['ITEM_TYPE'] === NoteTable::NOTE_TYPE_ACTIVITY;
         return [$isOfActivity ? 'activityId' : 'commentId' => (string)$row['ITEM_ID']] + parent::toFields($row);
+    }
+
+    private static function filter(array $item): array
+    {
+        return ['=ITEM_TYPE' => $item['ITEM_TYPE'], '=ITEM_ID' => $item['ITEM_ID']];
     }
 
     private static function item(array $fields): array
