@@ -26,7 +26,7 @@ final class CrmCalls extends Gateway
         'link' => 'PORTAL_USER_ID CRM_ACTIVITY_ID RECORD_FILE:CALL_WEBDAV_ID',
         'moment' => 'CALL_START_DATE',
     ];
-    protected const FILLED = ['CALL_START_DATE', 'INCOMING', 'COST', 'CALL_VOTE'];
+    protected const FILLED = ['CALL_START_DATE', 'INCOMING'];
     /** What the columns take, in characters: the table refuses more. */
     private const LONGEST = [
         'PHONE_NUMBER' => 20, 'CALL_ID' => 255, 'CALL_FAILED_CODE' => 255, 'CALL_FAILED_REASON' => 255,
@@ -66,6 +66,8 @@ final class CrmCalls extends Gateway
     private function row(array $fields): array
     {
         $row = self::columns()->toKernel($fields);
+        // Nothing is not 0: a call without a price, or one that nobody rated.
+        $row = array_fill_keys(array_intersect(['COST', 'CALL_VOTE'], array_keys($fields, null, true)), null) + $row;
         // The column holds the number of a kind as text.
         $row = (isset($row['INCOMING']) ? ['INCOMING' => (string)$row['INCOMING']] : []) + $row;
         foreach (self::LONGEST as $column => $most) {

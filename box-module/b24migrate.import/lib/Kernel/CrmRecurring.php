@@ -22,7 +22,7 @@ final class CrmRecurring extends Gateway
     protected const FIELDS = [
         'link' => 'DEAL_ID BASED_ID',
         'date' => 'NEXT_EXECUTION LAST_EXECUTION START_DATE LIMIT_DATE',
-        'place' => 'COUNTER_REPEAT LIMIT_REPEAT',
+        'int' => 'COUNTER_REPEAT LIMIT_REPEAT',
         'text' => 'IS_LIMIT',
     ];
     protected const FILLED = ['DEAL_ID', 'IS_LIMIT'];
@@ -81,6 +81,8 @@ final class CrmRecurring extends Gateway
     private function row(array $fields): array
     {
         $row = ['ACTIVE' => 'N'] + self::columns()->toKernel($fields);
+        $empty = array_intersect(['COUNTER_REPEAT', 'LIMIT_REPEAT'], array_keys($fields, null, true));
+        $row = array_fill_keys($empty, null) + $row;
         if (array_key_exists('CATEGORY_ID', $fields)) {
             $row['CATEGORY_ID'] = CrmNumbers::id((string)($fields['CATEGORY_ID'] ?? '0'));
         }

@@ -38,6 +38,8 @@ final class CrmCallsTest extends OwnersCase
         $this->assertKept('crm_calls', $id, ['CRM_ACTIVITY_ID' => '99'] + $call);
         $this->records('crm_calls')->update($id, ['RECORD_FILE' => null, 'owner' => null]);
         $this->assertKept('crm_calls', $id, ['RECORD_FILE' => null, 'owner' => null, 'CRM_ACTIVITY_ID' => '99']);
+        $this->records('crm_calls')->update($id, ['COST' => null, 'CALL_VOTE' => null]);
+        $this->assertKept('crm_calls', $id, ['COST' => null, 'CALL_VOTE' => null, 'CALL_DURATION' => 65]);
         $this->records('crm_calls')->delete($id);
         $this->assertFalse($this->records('crm_calls')->has($id));
         $this->assertArrayHasKey($blob, World::$tables['blobs'], 'a recording is a file of its own');
@@ -63,7 +65,7 @@ final class CrmCallsTest extends OwnersCase
             'MULTIPLE_CUSTOM_INTERVAL_VALUE' => 2,
         ], World::row('crm_deal_recur', $id)['PARAMS']);
         $this->assertSame('Y', World::row('crm_2', 5)['IS_RECURRING'], 'nobody sees it among the deals');
-        $changed = ['PARAMS' => null, 'IS_LIMIT' => 'N', 'LIMIT_REPEAT' => 0, 'CATEGORY_ID' => '0'] + $template;
+        $changed = ['PARAMS' => null, 'IS_LIMIT' => 'N', 'LIMIT_REPEAT' => null, 'CATEGORY_ID' => '0'] + $template;
         $this->records('crm_recurring')->update($id, ['ACTIVE' => true] + $changed);
         $this->assertKept('crm_recurring', $id, ['ACTIVE' => false] + $changed);
         $this->assertArrayHasKey('ACTIVE', $this->records('crm_recurring')->losses());
