@@ -410,7 +410,8 @@ class ChildrenReader:
             if hidden:
                 chain.aside.append(SetAside("", key, "impossible", hidden, person_name(chain.parent)))
             else:
-                extras = {**(row.extras or {}), "of": chain.parent.id}
+                whose = {} if reading.shared else {"of": chain.parent.id}
+                extras = {**(row.extras or {}), **whose, **reading.keeps(chain.parent)}
                 chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
 
     def _key(self, parent: SourceRecord, row: Row) -> tuple[str, str | None]:
@@ -466,8 +467,9 @@ class ChildrenReader:
         page.parents[chain.parent.id] = (self._reported(chain), chain.got)
 
     def _reported(self, chain: _Chain) -> int | None:
-        """What the source says it has. A walk to an empty page brings everything, whatever a counter says."""
-        if isinstance(self._paging, Backward):
+        """What the source says it has. A walk to an empty page brings everything, whatever a counter says; and children
+        that several parents share are fewer than their totals together."""
+        if isinstance(self._paging, Backward) or self._reading.shared:
             return None
         return chain.total if chain.total is not None else self._expected_count(chain.parent)
 

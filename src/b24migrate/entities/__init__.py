@@ -25,13 +25,18 @@ DISK_FILES = (
     Mention(r"\[DISK FILE ID=n(\d+)", prefix="disk:"),
     Mention(r"\[DISK FILE ID=(\d+)", prefix="attached:"),
 )
+# How a letter shows its pictures.
+INLINE_PICTURES = (
+    Mention(r"bxacid:n?(\d+)", prefix="disk:"),
+    Mention(r"/bitrix/tools/crm_show_file\.php\?fileId=(\d+)", link=True, prefix="disk:"),
+)
 FILES = Stream(
     name="files",
     table=Table("Files", "files"),
     read=(),
     fields=(),
     key="source:file:{id}",
-    mentions=(Mention(r"\[DISK=(\d+)", prefix="disk:"), *DISK_FILES),
+    mentions=(Mention(r"\[DISK=(\d+)", prefix="disk:"), *DISK_FILES, *INLINE_PICTURES),
 )
 
 

@@ -71,6 +71,7 @@ FILE_KINDS = (
     FileKind("user"),
     FileKind("group"),
     FileKind("chat"),
+    FileKind("call"),
     CRM_FILES,
     CATALOG_FILES,
     ATTACHED_FILES,

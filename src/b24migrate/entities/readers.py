@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from b24migrate.messages import join, say
-from b24migrate.model.answers import open_list, unexpected_answer
+from b24migrate.model.answers import open_entry, open_list, unexpected_answer
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Row
 from b24migrate.model.streams import Fetch, Known, SourceRecord
@@ -15,6 +15,7 @@ from b24migrate.ports import Command, Source
 
 LONGEST_ID = 18  # digits
 IDS_AT_ONCE = 50  # in one filter: as many as a page holds
+GONE_CODES = frozenset({"NOT_FOUND", "ERROR_NOT_FOUND"})
 NOTHING = frozenset({b"null", b"false", b"[]", b"{}", b'""'})  # answers that say that there is nothing
 
 
@@ -45,6 +46,34 @@ def fetch_one_by_one(
         return found
 
     return fetch
+
+
+def fetch_objects(method: str, params: Callable[[str], Args], *, inside: str = "", id_field: str = "ID") -> Fetch:
+    """Fetches by id with a method that answers with the record itself, and with an error where it is gone."""
+
+    def fetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+        found: dict[str, Row] = {}
+        commands = [Command(method, params(one.id)) for one in wanted]
+        for one, answer in zip(wanted, source.batch(commands), strict=True):
+            if answer.error is not None:
+                if not is_not_found(answer.error):
+                    raise answer.error
+                continue
+            known = open_entry(answer.result, inside, method) if inside else row_in(answer.result, method)
+            raw = msgspec.Raw(msgspec.json.encode(known))
+            if same_id(raw, id_field, one.id):
+                found[one.id] = Row(one.id, bytes(raw))
+        return found
+
+    return fetch
+
+
+def is_not_found(error: Exception) -> bool:
+    """Older methods of the CRM have no code for it, nor for a refusal: the text tells them apart
+    (api-reference/crm/timeline/comments/crm-timeline-comment-get.md)."""
+    if not isinstance(error, Permanent):
+        return False
+    return error.code in GONE_CODES or (error.code == "EMPTY" and "not found" in str(error).lower())
 
 
 def fetch_together(

@@ -293,6 +293,12 @@ class PerParent:
     conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: (
         None
     )  # why a row is not what it should be
+    # with `row_key`: the same child may be in the lists of several parents, so the totals of these lists say nothing of
+    # their number, and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
+    shared: bool = False
+    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
+    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None  # what other methods tell of the children
+    enrich_scope: str = ""
     alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same

@@ -152,6 +152,8 @@ class RunContext:
 
     def suits(self, reading: Reading) -> bool:
         there = not reading.needs or reading.needs in self.facts.methods
+        if isinstance(reading, PerParent) and reading.of not in self.streams:
+            return False
         if isinstance(reading, PerParent) and reading.scope and not self.facts.grants(reading.scope):
             return False
         return there and (not reading.without or reading.without in self.facts.lacking)

@@ -83,12 +83,18 @@ def seek(context: RunContext, job: Job) -> Follow:
 
 def find_parents(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Family]:
     reading = context.reading(stream)
-    if not isinstance(reading, PerParent | Each):
+    if not belongs_to_parents(reading):
         return [Family(one, None) for one in records]
+    assert isinstance(reading, PerParent | Each)  # noqa: S101 (what belongs to parents)
     of = context.streams[reading.of]
     keys = {one.row_key: parent_key(context, reading, of, one) for one in records}
     there = context.store.get(of.table, sorted(set(keys.values())))
     return [Family(one, there.get(keys[one.row_key])) for one in records]
+
+
+def belongs_to_parents(reading: Reading) -> bool:
+    """Whether a record has one parent, without which it is not there either."""
+    return isinstance(reading, Each) or (isinstance(reading, PerParent) and not reading.shared)
 
 
 def parent_key(context: RunContext, reading: PerParent | Each, of: Stream, record: Record) -> str:
@@ -101,8 +107,9 @@ def parent_key(context: RunContext, reading: PerParent | Each, of: Stream, recor
 def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
     """Whether there is anybody to ask. Of a parent that is hidden, or whose list was refused, nobody knows anything."""
     reading = context.reading(stream)
-    if not isinstance(reading, PerParent | Each):
+    if not belongs_to_parents(reading):
         return True
+    assert isinstance(reading, PerParent | Each)  # noqa: S101 (what belongs to parents)
     if one.parent is None or one.parent.deleted_utc:
         return False
     of = context.streams[reading.of]

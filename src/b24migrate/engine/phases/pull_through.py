@@ -7,13 +7,13 @@ from contextlib import suppress
 
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable
-from b24migrate.engine.phases.read import enrich_rows
+from b24migrate.engine.phases.enrichment import enrich_rows
 from b24migrate.engine.phases.read_children import GENTLY_AFTER
 from b24migrate.engine.phases.stage import stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key
-from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, SourceRecord, Stream
+from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, PerParent, SourceRecord, Stream
 from b24migrate.ports import ENTITIES_STATE
 
 LOOKED_AT = 200
@@ -129,7 +129,7 @@ def _fetch(context: RunContext, stream: Stream, ids: set[str], *, gently: bool =
 def complete_rows(context: RunContext, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
     """With what other methods say about them, as when the stream is read."""
     reading = context.reading(stream)
-    if isinstance(reading, Listing):
+    if isinstance(reading, Listing | PerParent):
         return enrich_rows(context, stream, reading, rows, gently=gently)
     if not isinstance(reading, Each):
         return rows

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from b24migrate.engine.phases import delta, moved, partial
-from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases import delta, moved
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
+from b24migrate.engine.phases.enrichment import enrich_page
 from b24migrate.engine.phases.hints import first_lane
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PAGES_OF_A_PARENT
 from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimate_prefix, gap_key, trusted_prefix
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
-from b24migrate.messages import say
-from b24migrate.model.answers import UNCLEAR
-from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent, Transient
+from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.events import Waited
-from b24migrate.model.records import (
-    REFUSED,
-    Args,
-    Job,
-    Page,
-    Row,
-)
+from b24migrate.model.records import Args, Job, Page
 from b24migrate.model.streams import (
     Each,
     Entity,
@@ -34,7 +26,7 @@ from b24migrate.model.streams import (
     Reading,
     Stream,
 )
-from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow, Source
+from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow
 
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
 SHORT = 2_400  # records of which all pages fit into one request

@@ -11,6 +11,7 @@ import msgspec
 from b24migrate.engine.phases import tails
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_readable, walk
 from b24migrate.engine.phases.delta import is_delta
+from b24migrate.engine.phases.enrichment import enrich_children
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
 from b24migrate.engine.phases.newest_lists import leave_known_lists
 from b24migrate.engine.phases.parent_lanes import (
@@ -70,7 +71,8 @@ def children(context: RunContext, job: Job) -> Follow:
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     partly = {one.parent.id: find_walked(one, page) for one in progress if one.floor}
     kept = tails.without_same(context, stream, page.rows, partly) if partly else page.rows
-    keep_page(context, stream, replace(page, rows=kept), int(job.args["pass"]))
+    told_of = enrich_children(context, stream, reading, replace(page, rows=kept), int(job.args["pass"]), gently=gently)
+    keep_page(context, stream, told_of, int(job.args["pass"]))
     context.store.write(
         CHECKPOINTS,
         [

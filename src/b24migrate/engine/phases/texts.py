@@ -70,14 +70,16 @@ class TextRewriter:
             for stream in known
             for mention in stream.mentions
         ]
-        # Most texts hold neither a tag with an id nor a link: one test decides.
+        # Most texts hold neither a tag with an id nor a link: one test decides. A few are named by another sign.
         rooms = {mention.pattern.split("/")[1] for stream in known for mention in stream.mentions if mention.link}
         roots = "".join(f"|/{re.escape(room)}/" for room in sorted(rooms))
+        bare = sorted({one.beginning for one in self._patterns if not one.link and not one.beginning.startswith("[")})
+        roots += "".join(f"|{re.escape(one)}" for one in bare)
         self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}{roots}", re.IGNORECASE)
 
     def may_hold_ids(self, text: Json) -> bool:
         """Whether there may be something to rewrite in it."""
-        return isinstance(text, str) and ("[" in text or "/" in text) and self._worth.search(text) is not None
+        return isinstance(text, str) and any(one in text for one in "[/:") and self._worth.search(text) is not None
 
     def rewrite(self, text: str, target_ids: TargetIds) -> RewrittenText:
         if not self.may_hold_ids(text):

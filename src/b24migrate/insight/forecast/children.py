@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext, decode_row
+from b24migrate.engine.phases.enrichment import enrich_rows
 from b24migrate.engine.phases.hints import hint_of, narrow_trust, refuted_key, sampled_share
 from b24migrate.engine.phases.parent_lanes import expected_pages
 from b24migrate.engine.phases.read_children import add_unlisted
@@ -22,7 +23,7 @@ from b24migrate.insight.forecast.sample import (
     scale_calls,
     spread_error,
 )
-from b24migrate.model.records import Page
+from b24migrate.model.records import Page, Row
 from b24migrate.model.streams import PerParent, Progress, SourceRecord, Stream
 from b24migrate.ports import CHECKPOINTS
 
@@ -185,7 +186,7 @@ class Children:
             while progress:
                 page = self._page(reading, progress)
                 sampled.add_aside(page)
-                for row in page.rows:
+                for row in self._enrich(sampled, reading, page.rows):
                     one = decode_row(row, sampled.stream)
                     if any(reading.same(one, other) for other in others.get(one.parent, ())):
                         continue  # it was read before in another place; get sets it aside
@@ -202,6 +203,12 @@ class Children:
                     for one in (page.next if to_the_end else ())
                 ]
         return found
+
+    def _enrich(self, sampled: Sampled, reading: PerParent, rows: list[Row]) -> list[Row]:
+        """What get asks about each child, it asks about those of the sample."""
+        return ask_patiently(
+            self._context.clock, lambda: enrich_rows(self._context, sampled.stream, reading, rows, gently=False)
+        )
 
     def _page(self, reading: PerParent, progress: Sequence[Progress]) -> Page:
         parents = {one.parent.id: one.parent for one in progress}

@@ -1,0 +1,95 @@
+"""get: what other methods tell of the rows of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from b24migrate.engine.phases import partial
+from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases.context import RunContext, decode_extras
+from b24migrate.engine.phases.stage import keep_page
+from b24migrate.messages import say
+from b24migrate.model.answers import UNCLEAR
+from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Permanent, Transient
+from b24migrate.model.records import REFUSED, Page, Row
+from b24migrate.model.streams import Listing, PerParent, Stream
+from b24migrate.ports import Source
+
+CHILDREN_AT_ONCE = 500  # ten requests
+
+
+def enrich_rows(
+    context: RunContext, stream: Stream, reading: Listing | PerParent, rows: list[Row], *, gently: bool
+) -> list[Row]:
+    """All at once; gently, some that fail are halved until the one is alone that is to blame."""
+    try:
+        return enrich_page(context, stream, reading, Page(rows=rows), gently=gently).rows
+    except Transient as error:
+        if not (gently and error.own and len(rows) > 1):
+            raise
+    half = len(rows) // 2
+    return [
+        *enrich_rows(context, stream, reading, rows[:half], gently=True),
+        *enrich_rows(context, stream, reading, rows[half:], gently=True),
+    ]
+
+
+def enrich_page(
+    context: RunContext, stream: Stream, reading: Listing | PerParent, page: Page, *, gently: bool = False
+) -> Page:
+    """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
+    those behind it are not to wait for it."""
+    if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
+        return page
+    try:
+        rows = _enrich(context, stream, reading.enrich, page.rows)
+    except Forbidden as error:
+        raise error.gate from None
+    except Permanent as error:
+        if error.code in UNCLEAR and not (gently and len(page.rows) == 1):
+            raise Transient(error.message, code=error.code, hint=error.hint, own=True) from None
+        context.note(context.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
+        if error.code == NO_SUCH_METHOD:  # this portal does not have the method
+            return page
+        return replace(page, rows=[partial.mark_refused(row, error) for row in page.rows])
+    except Transient as error:
+        if not (gently and error.own and len(page.rows) == 1):
+            raise
+        rows = [partial.mark_refused(row, error) for row in page.rows]
+    for row in rows:
+        if row.extras and REFUSED in row.extras:
+            context.note(context.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
+    return replace(page, rows=rows)
+
+
+def _enrich(
+    context: RunContext, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
+) -> list[Row]:
+    """An answer that nobody thought of is an error of these rows."""
+    try:
+        return enrich(context.source, rows)
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
+        raise unexpected(context, bug, context.owner[stream.name].name, about) from None
+
+
+# ---------------------------------------------------------------- children
+
+
+def enrich_children(
+    context: RunContext, stream: Stream, reading: PerParent, page: Page, pass_no: int, *, gently: bool
+) -> Page:
+    """Stages the children a few hundred at a time, with what is told of them. Those that this pass has met before are
+    not asked about again: a child may be in several lists, and a job that a limit cut off begins anew. Returns the page
+    with these only."""
+    if reading.enrich is None or not page.rows:
+        return page
+    rows = {row.source_id: row for row in page.rows}
+    staged = context.store.get(stream.table, list(rows))
+    known = {key for key, one in staged.items() if one.pass_no == pass_no and one.extras}
+    left = [row for key, row in rows.items() if key not in known]
+    for start in range(0, len(left), CHILDREN_AT_ONCE):
+        some = Page(rows=left[start : start + CHILDREN_AT_ONCE])
+        keep_page(context, stream, enrich_page(context, stream, reading, some, gently=gently), pass_no)
+    return replace(page, rows=[rows[key]._replace(extras=dict(decode_extras(staged[key].extras))) for key in known])

@@ -1,0 +1,1 @@
+"""Activities of the CRM with the calls, notes and log entries beside them."""

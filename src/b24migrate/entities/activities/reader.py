@@ -1,0 +1,195 @@
+"""What is said about calls and activities, and what other methods tell of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, skip_reason
+from b24migrate.entities.owners import owner_value, resolve_owner, type_of, without_repeats
+from b24migrate.entities.readers import is_link, mark_unread
+from b24migrate.messages import say
+from b24migrate.model.answers import open_list
+from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
+from b24migrate.model.records import Args, Json, Row, SetAside
+from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
+from b24migrate.model.values import text
+from b24migrate.ports import Command, Source
+
+BINDINGS = "crm.activity.binding.list"
+BODY = say("skip.compressed_body")
+NEVER = "9999-"  # a time of this year stands for none
+# What the portal notes when a letter is read: no change of the activity.
+NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
+OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrated
+# A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity).
+INLINE = re.compile(r"(?:bxacid:n?|crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
+
+
+# ---------------------------------------------------------------- activities
+
+
+def with_bindings(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """Each activity with all its owners: the listing tells the main one only, and a question is for one activity
+    (api-reference/crm/timeline/activities/binding/crm-activity-binding-list.md). Those that a rule leaves out are not
+    asked about."""
+    wanted = [row for row in rows if skip_reason(msgspec.json.decode(row.payload)) is None]
+    commands = [Command(BINDINGS, {"activityId": int(row.source_id)}) for row in wanted]
+    found: dict[str, Row] = {}
+    for row, answer in zip(wanted, source.batch(commands), strict=True):
+        if isinstance(answer.error, Permanent) and answer.error.code != NO_SUCH_METHOD:
+            found[row.source_id] = mark_unread(row, say("part.bindings"), answer.error)
+            continue
+        if answer.error is not None:
+            raise answer.error
+        pairs = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
+        found[row.source_id] = row._replace(extras={**(row.extras or {}), "bindings": pairs})
+    return [found.get(row.source_id, row) for row in rows]
+
+
+def _pair(raw: msgspec.Raw) -> list[int]:
+    one = msgspec.json.decode(raw)
+    return [int(one["entityTypeId"]), int(one["entityId"])]
+
+
+def owners_of(seen: SourceRecord) -> list[Args]:
+    """The main one first."""
+    main = owner_value(seen.payload.get("OWNER_TYPE_ID"), seen.payload.get("OWNER_ID"))
+    return list(without_repeats([main, *(owner_value(*pair) for pair in seen.extras.get("bindings") or ())]))
+
+
+def candidates(seen: SourceRecord) -> Json:
+    """Where the main owner does not arrive, another one takes its place: an activity without any shows nowhere. Not a
+    list, whose parts would be resolved by themselves."""
+    return tuple(owners_of(seen))
+
+
+def communications(seen: SourceRecord) -> Json:
+    listed = seen.payload.get("COMMUNICATIONS", ABSENT)
+    if listed is ABSENT:
+        return ABSENT
+    members = listed.values() if isinstance(listed, dict) else listed or ()
+    return [
+        {
+            "TYPE": text(one.get("TYPE")),
+            "VALUE": text(one.get("VALUE")),
+            "owner": owner_value(one.get("ENTITY_TYPE_ID"), one.get("ENTITY_ID")),
+        }
+        for one in members
+    ]
+
+
+def resolve_communication(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
+    """An address is kept without the record that it belongs to."""
+    try:
+        return {**value, "owner": resolve_owner(seen, value["owner"], resolve)}
+    except Unresolved:
+        return {**value, "owner": None}
+
+
+def emails(seen: SourceRecord) -> list[str]:
+    listed = communications(seen)
+    return [one["VALUE"] or "" for one in (() if listed is ABSENT else listed) if one["TYPE"] == "EMAIL"]
+
+
+def settings(seen: SourceRecord) -> Json:
+    listed = seen.payload.get("SETTINGS", ABSENT)
+    if listed is ABSENT:
+        return ABSENT
+    left_out = NOTED_BY_ITSELF | OF_THE_PORTAL
+    # PHP writes an empty list for an empty map.
+    return {name: part for name, part in listed.items() if name not in left_out} if isinstance(listed, dict) else None
+
+
+def resolve_settings(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
+    """The participants of a to-do are users; those who did not arrive take no part."""
+    users = value.get("USERS") if isinstance(value, dict) else None
+    if not isinstance(users, list):
+        return value
+    return {**value, "USERS": [known for one in users if (known := _user(str(one), resolve))]}
+
+
+def _user(source_id: str, resolve: Resolve) -> str:
+    try:
+        return resolve("users", source_id)
+    except Unresolved:
+        return ""
+
+
+def map_or_nothing(name: str) -> Take:
+    def take(seen: SourceRecord) -> Json:
+        value = seen.payload.get(name, ABSENT)
+        return value if value is ABSENT or isinstance(value, dict) else None
+
+    return take
+
+
+def time_or_nothing(name: str) -> Take:
+    """A deadline in the year 9999 is none."""
+
+    def take(seen: SourceRecord) -> Json:
+        value = seen.payload.get(name, ABSENT)
+        return None if isinstance(value, str) and (value.startswith(NEVER) or ".9999" in value) else value
+
+    return take
+
+
+def provider_type(seen: SourceRecord) -> Json:
+    """What a compressed letter was shows in its excerpt; its body is not there, so it is sent as an ordinary one."""
+    value = seen.payload.get("PROVIDER_TYPE_ID", ABSENT)
+    return "EMAIL" if value == COMPRESSED else value
+
+
+def listed_files(seen: SourceRecord) -> Iterator[FileRef]:
+    """Ids of Drive objects; their links hold no key (api-reference/crm/timeline/activities). Missing where there are
+    none."""
+    listed = seen.payload.get("FILES") or ()
+    for one in listed.values() if isinstance(listed, dict) else listed:
+        if isinstance(one, dict) and str(one.get("id") or "").isdecimal():
+            yield FileRef("disk", str(one["id"]))
+
+
+def files_of_activity(seen: SourceRecord) -> Iterator[FileRef]:
+    """With the pictures in the text, which need not be listed."""
+    yield from listed_files(seen)
+    body = seen.payload.get("DESCRIPTION")
+    for number in INLINE.findall(body) if isinstance(body, str) else ():
+        yield FileRef("disk", number)
+
+
+def attachments(seen: SourceRecord) -> Json:
+    return [ref.key for ref in listed_files(seen)]
+
+
+def find_compressed(
+    _: Source, staged: Callable[[str], Iterable[SourceRecord]], __: Sequence[Reading]
+) -> Iterator[SetAside]:
+    """Letters of which only an excerpt can be read."""
+    for one in staged("crm_activities"):
+        if is_compressed(one.payload):
+            yield SetAside(
+                "crm_activities", f"{one.id}:body", "impossible", BODY, text(one.payload.get("SUBJECT")) or ""
+            )
+
+
+# ---------------------------------------------------------------- calls
+
+
+def owner_of_call(seen: SourceRecord) -> Json:
+    return owner_value(type_of(seen.payload.get("CRM_ENTITY_TYPE")), seen.payload.get("CRM_ENTITY_ID"))
+
+
+def recording(seen: SourceRecord) -> Iterator[FileRef]:
+    """On the Drive; else where the operator keeps it, under a link that may have expired
+    (api-reference/telephony/voximplant/voximplant-statistic-get.md)."""
+    number, link = str(seen.payload.get("RECORD_FILE_ID") or ""), seen.payload.get("CALL_RECORD_URL")
+    if number.isdecimal() and int(number):
+        yield FileRef("disk", number)
+    elif is_link(link):
+        yield FileRef.of_link("call", seen.id, str(link))
+
+
+def recording_keys(seen: SourceRecord) -> Json:
+    return [ref.key for ref in recording(seen)]

@@ -1,0 +1,1 @@
+"""Comments in the timeline of CRM records."""

@@ -1,0 +1,150 @@
+"""Comments in the timeline of CRM records.
+
+A portal lists them for one record at a time, without a filter by ID or time, and nothing tells which records have any:
+a pass asks about every record (api-reference/crm/timeline/comments/crm-timeline-comment-list.md). A comment that was
+written to a lead is also in the list of the deal that the lead became. It is one record with several owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
+from b24migrate.entities.owners import (
+    DYNAMIC,
+    TYPE_NAMES,
+    owner_value,
+    resolve_owner,
+    type_of,
+    without_repeats,
+)
+from b24migrate.entities.readers import fetch_objects, mark_unread
+from b24migrate.entities.user_refs import person
+from b24migrate.messages import say
+from b24migrate.model.answers import open_list
+from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
+from b24migrate.model.records import Args, Json, Row, Table
+from b24migrate.model.streams import (
+    Entity,
+    Field,
+    FileRef,
+    Kind,
+    PerParent,
+    Policy,
+    Slices,
+    SourceRecord,
+    Stream,
+    Written,
+    times,
+)
+from b24migrate.ports import Command, Source
+
+LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
+
+
+# ---------------------------------------------------------------- reading
+
+
+def list_of(name: Callable[[SourceRecord], str]) -> Callable[[SourceRecord], Args]:
+    """Both names in the filter are required, and every other one is ignored."""
+    return lambda owner: {"filter": {"ENTITY_TYPE": name(owner), "ENTITY_ID": int(owner.child)}, "order": {"ID": "ASC"}}
+
+
+def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
+    return PerParent(
+        of=stream,
+        method=LIST,
+        params=list_of(name),
+        paging=Slices(offset="start", limit=""),
+        id="ID",
+        row_key=lambda _, row: str(row["ID"]),
+        shared=True,
+        enrich=with_owners,
+        enrich_scope="crm",
+    )
+
+
+def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings)."""
+    commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(row.source_id)}}) for row in rows]
+    done: list[Row] = []
+    for row, answer in zip(rows, source.batch(commands), strict=True):
+        if isinstance(answer.error, Permanent) and answer.error.code != NO_SUCH_METHOD:
+            done.append(mark_unread(row, say("part.owners"), answer.error))
+            continue
+        if answer.error is not None:
+            raise answer.error
+        pairs = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
+        done.append(row._replace(extras={**(row.extras or {}), "owners": pairs}))
+    return done
+
+
+def _pair(raw: msgspec.Raw) -> list[Json]:
+    one = msgspec.json.decode(raw)
+    return [str(one["ENTITY_TYPE"]), int(one["ENTITY_ID"])]
+
+
+def _named(name: str) -> Callable[[SourceRecord], str]:
+    return lambda _: name
+
+
+def _name_of_item(owner: SourceRecord) -> str:
+    return f"{DYNAMIC}{owner.parent}"
+
+
+READINGS = (
+    *(comments_of(RECORDS_OF[number], _named(name)) for number, name in TYPE_NAMES.items()),
+    comments_of("crm_spitems", _name_of_item),
+)
+
+
+# ---------------------------------------------------------------- what is said about a comment
+
+
+def owners_of(seen: SourceRecord) -> list[Args]:
+    """What the bindings say; without them the record in whose list it was found."""
+    named = seen.extras.get("owners") or [[seen.payload.get("ENTITY_TYPE"), seen.payload.get("ENTITY_ID")]]
+    return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
+
+
+def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
+    """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
+    listed = seen.payload.get("FILES") or ()
+    for one in listed.values() if isinstance(listed, dict) else listed:
+        if isinstance(one, dict) and str(one.get("id") or "").isdecimal():
+            yield FileRef("disk", str(one["id"]), name=str(one.get("name") or ""), size=one.get("size"))
+
+
+crm_comments = Stream(
+    name="crm_comments",
+    table=Table("CrmComments", "crm_comments"),
+    read=READINGS[1:2],
+    more=(READINGS[0], *READINGS[2:]),
+    batch=100,
+    fields=(
+        Field("OWNERS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS),
+        person("AUTHOR_ID", Policy.PLACEHOLDER),
+        *times("CREATED"),
+        Field("COMMENT", Kind.RICH),
+        Field("FILES", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
+    ),
+    stamp="CREATED",
+    written=(Written("AUTHOR_ID", "CREATED"),),
+    files=files_of_comment,
+    fetch=fetch_objects(GET, lambda source_id: {"id": source_id}),
+    covered=("OWNERS",),
+    title=("COMMENT",),
+)
+
+ENTITIES = (
+    Entity(
+        name="crm_comments",
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(crm_comments,),
+        optional_scopes={"disk": say("loss.comment_files")},
+    ),
+)
