@@ -25,6 +25,8 @@ class Family(IntEnum):
     TASK_COMMENT = 2
     POST = 3
     POST_COMMENT = 4
+    ACTIVITY = 5
+    TIMELINE = 6
     LATER = 7
 
 

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from b24sim.company import people as staff
+from b24sim.company.activities import Activities
 from b24sim.company.attachments import Attachment, Attachments, Family
 from b24sim.company.catalog import Catalog
 from b24sim.company.chats import PRIVATE, TASK, Chat, grow_chats
@@ -18,6 +19,7 @@ from b24sim.company.other_chats import other_chats
 from b24sim.company.plan import Plan, sized
 from b24sim.company.requisites import Requisites
 from b24sim.company.tasks import Tasks
+from b24sim.company.timeline import Timeline
 from b24sim.company.workflows import Workflows
 from b24sim.moments import Moments
 from b24sim.table import Row, Table
@@ -65,6 +67,8 @@ class Company:
         self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
         self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
+        self.activities = Activities(self.plan, self.crm, self.attachments, lambda: self.portal_url)
+        self.timeline = Timeline(self.plan, self.crm, self.activities, self.attachments, lambda: self.portal_url)
         self.workflows = Workflows(self.people, self.groups_by_id, self.crm.smart_types)
         # Who has set no zone lives in that of the portal, which need not be the server's.
         self._zones = {"": Moments(self.plan.owner_zone) if self.plan.owner_zone else self.moments}
@@ -88,6 +92,8 @@ class Company:
         self.tasks.forget()
         self.crm.settle(portal_url)
         self.catalog.settle(portal_url)
+        self.activities.activities.forget_encodings()
+        self.timeline.comments.forget_encodings()
         if "feed_rows" in vars(self):
             self.feed_rows.forget_encodings()
 

@@ -45,6 +45,12 @@ class Plan:
     code_templates: int | None = None
     # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
     tasks: int = 0
+    # What hangs on CRM records comes only where it is asked for: it shows in no record that names it.
+    calls: int = 0
+    activities: int = 0
+    crm_comments: int = 0
+    log_entries: int = 0
+    crm_notes: bool = False  # beside some comments and activities
     new_card: bool = False  # all tasks are of the new card, whose comments are in chats; else some of each kind
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
     # Of the catalogue, without offers; a company without products has no catalogue.

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from b24sim.context import Method
 from b24sim.methods import (
     catalog,
+    activities,
     chats,
     crm_currencies,
     crm_items,
@@ -22,6 +23,7 @@ from b24sim.methods import (
     system,
     tasks,
     tasks_legacy,
+    timeline,
     users,
     workflows,
 )
@@ -34,6 +36,7 @@ def all_methods(
     all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
     crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog, requisites)
+    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, activities, timeline)
     everything = [method for room in (*rooms, *crm) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more

@@ -12,6 +12,7 @@ ALL_SCOPES = (
     "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im",
     "im.import",
     "disk", "log", "task", "crm", "catalog", "userfieldconfig", "bizproc", "import",
+    "disk", "log", "task", "crm", "userfieldconfig", "bizproc", "telephony", "import",
 )  # fmt: skip
 
 
