@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from b24sim import dump_catalog, dump_crm, dump_feed, dump_tasks
+from b24sim import dump_activities, dump_crm, dump_feed, dump_tasks
 from b24sim.company.chats import THREAD
 from b24sim.context import Context
 from b24sim.errors import RestError
@@ -17,6 +18,7 @@ STREAMS = (
     *dump_tasks.MAKERS,
     *dump_crm.MAKERS,
     *dump_catalog.MAKERS,
+    *dump_activities.MAKERS,
 )
 
 
@@ -50,6 +52,7 @@ def counts(portal: Portal) -> dict[str, int]:
         **dump_tasks.counts(portal),
         **dump_crm.counts(portal),
         **dump_catalog.counts(portal),
+        **dump_activities.counts(portal),
     }
 
 
@@ -112,4 +115,5 @@ _MAKERS = {
     **dump_tasks.MAKERS,
     **dump_crm.MAKERS,
     **dump_catalog.MAKERS,
+    **dump_activities.MAKERS,
 }

@@ -398,6 +398,7 @@ class Field:
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name
+    some: bool = False  # of a list of codes: one of them must be on the target
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
     # of a tree: whose id is under a key, by the maps around it
     under: Callable[[SourceRecord, Around, str, str], tuple[str, str] | None] | None = None

@@ -105,6 +105,9 @@ class References:
         if isinstance(value, list):
             coded = (self._rewrite_code(spec, one, part, done) for part in value)
             parts = [part for part in coded if part is not None]
+            if spec.some and value and not parts:
+                why = say("record.no_links", field=spec.name, count=len(value))
+                done.problem = done.problem or ("REFERENCE_MISSING", why)
             return [part for at, part in enumerate(parts) if part not in parts[:at]]
         return self._rewrite_code(spec, one, value, done)
 

@@ -124,7 +124,7 @@ crm_comments = Stream(
     more=(READINGS[0], *READINGS[2:]),
     batch=100,
     fields=(
-        Field("OWNERS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS),
+        Field("OWNERS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS, some=True),
         person("AUTHOR_ID", Policy.PLACEHOLDER),
         *times("CREATED"),
         Field("COMMENT", Kind.RICH),

@@ -1,0 +1,139 @@
+"""Calls, activities and comments appear, change and go."""
+
+from typing import Any
+
+from b24sim.company.activities import Owner
+from b24sim.company.company import Company
+from b24sim.errors import RestError
+from b24sim.table import Row, Table
+
+
+def add_activity(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """`fields` are those of crm.activity.list; `owners` are pairs, the first one is the main owner."""
+    activities = company.activities
+    number = int(wish.get("id") or activities.activities.next_id())
+    owners = _owners(company, wish)
+    at = company.moments.iso(now)
+    row: Row = {
+        "ID": str(number), "OWNER_ID": str(owners[0][1]), "OWNER_TYPE_ID": str(owners[0][0]), "TYPE_ID": "6",
+        "PROVIDER_ID": "CRM_TODO", "PROVIDER_TYPE_ID": "TODO", "PROVIDER_GROUP_ID": None, "ASSOCIATED_ENTITY_ID": "0",
+        "SUBJECT": f"Новое дело {number}", "CREATED": at, "LAST_UPDATED": at, "START_TIME": at, "END_TIME": at,
+        "DEADLINE": at, "COMPLETED": "N", "STATUS": "1", "RESPONSIBLE_ID": "1", "PRIORITY": "2", "NOTIFY_TYPE": "0",
+        "NOTIFY_VALUE": "0", "DESCRIPTION": "", "DESCRIPTION_TYPE": "1", "DIRECTION": "0", "LOCATION": "",
+        "SETTINGS": [], "ORIGINATOR_ID": None, "ORIGIN_ID": None, "AUTHOR_ID": "1", "EDITOR_ID": "1",
+        "PROVIDER_PARAMS": [], "PROVIDER_DATA": None, "RESULT_MARK": "0", "RESULT_VALUE": None, "RESULT_SUM": None,
+        "RESULT_CURRENCY_ID": None, "RESULT_STATUS": "0", "RESULT_STREAM": "0", "RESULT_SOURCE_ID": None,
+        "AUTOCOMPLETE_RULE": "0", "IS_INCOMING_CHANNEL": "N", "_FILES": [], "_COMMUNICATIONS": [],
+    }  # fmt: skip
+    activities.bind(number, owners)
+    activities.activities.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def update_activity(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """Every write moves LAST_UPDATED; one more owner does not."""
+    table = company.activities.activities
+    number = _known(table, wish)
+    if "owners" in wish:
+        company.activities.bind(number, _owners(company, wish))
+    if "fields" in wish:
+        table.put(number, table.row(number) | {"LAST_UPDATED": company.moments.iso(now)} | wish["fields"])
+    return [number]
+
+
+def delete_activity(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.activities.activities, wish)
+    company.activities.activities.remove(number)
+    return [number]
+
+
+def add_call(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    table = company.activities.calls
+    number = int(wish.get("id") or table.next_id())
+    pattern = table.row(table.ids[0])
+    row = pattern | {
+        "ID": str(number), "CALL_ID": f"externalCall.new.{number}", "CALL_START_DATE": company.moments.iso(now),
+        "CRM_ACTIVITY_ID": None, "RECORD_FILE_ID": None, "CALL_RECORD_URL": None, "RECORD_DURATION": None,
+    }  # fmt: skip
+    table.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def update_call(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """No date tells of it."""
+    table = company.activities.calls
+    number = _known(table, wish)
+    table.put(number, table.row(number) | wish.get("fields", {}))
+    return [number]
+
+
+def delete_call(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.activities.calls, wish)
+    company.activities.calls.remove(number)
+    return [number]
+
+
+def add_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    timeline = company.timeline
+    number = int(wish.get("id") or timeline.comments.next_id())
+    row: Row = {
+        "ID": str(number), "CREATED": company.moments.iso(now), "COMMENT": f"Новый комментарий {number}",
+        "AUTHOR_ID": "1", "_FILES": [],
+    }  # fmt: skip
+    timeline.bind(number, _owners(company, wish))
+    timeline.comments.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def update_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """No date tells of it."""
+    table = company.timeline.comments
+    number = _known(table, wish)
+    if "owners" in wish:
+        company.timeline.bind(number, _owners(company, wish))
+    table.put(number, table.row(number) | wish.get("fields", {}))
+    return [number]
+
+
+def delete_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.timeline.comments, wish)
+    company.timeline.comments.remove(number)
+    return [number]
+
+
+def add_entry(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    timeline = company.timeline
+    number = int(wish.get("id") or timeline.entries.next_id())
+    row: Row = {
+        "id": number, "created": company.moments.iso(now), "authorId": 1, "title": f"Новая запись {number}",
+        "text": "", "iconCode": "info",
+    }  # fmt: skip
+    timeline.own_entry(number, _owners(company, wish)[0])
+    timeline.entries.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def _owners(company: Company, wish: dict[str, Any]) -> list[Owner]:
+    asked = wish.get("owners") or [company.activities.owners.any(0)]
+    return [(int(kind), int(number)) for kind, number in asked]
+
+
+def _known(table: Table, wish: dict[str, Any]) -> int:
+    number = int(wish.get("id", 0))
+    if number not in table:
+        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {number}", 404)
+    return number
+
+
+ACTIVITY_CHANGES = {
+    ("crm_activities", "add"): add_activity,
+    ("crm_activities", "update"): update_activity,
+    ("crm_activities", "delete"): delete_activity,
+    ("crm_calls", "add"): add_call,
+    ("crm_calls", "update"): update_call,
+    ("crm_calls", "delete"): delete_call,
+    ("crm_comments", "add"): add_comment,
+    ("crm_comments", "update"): update_comment,
+    ("crm_comments", "delete"): delete_comment,
+    ("crm_logs", "add"): add_entry,
+}
