@@ -7,6 +7,7 @@ from b24sim import Portal
 from b24sim.company.catalog import PRODUCTS
 from b24sim.company.chats import PRIVATE, TASK
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD
+from b24sim.methods.timeline import NAMES
 
 Params = dict[str, Any]
 Calls = Callable[[Portal], Iterable[Params]]
@@ -122,6 +123,25 @@ def _files_in_chats(portal: Portal) -> list[Params]:
     return [{"dialogId": chat.dialog_id, "fileId": file} for chat, file in files if chat.kind != PRIVATE][:20]
 
 
+def _owners(portal: Portal) -> list[tuple[int, int]]:
+    timeline = portal.company.timeline
+    return [owner for number in timeline.comments for owner in timeline.owners(number) if owner[0] in NAMES][:20]
+
+
+def _comments(portal: Portal) -> Iterable[Params]:
+    return [{"filter": {"ENTITY_TYPE": NAMES[kind], "ENTITY_ID": number}} for kind, number in _owners(portal)]
+
+
+def _notes(portal: Portal) -> Iterable[Params]:
+    timeline = portal.company.timeline
+    noted = [number for number in portal.company.activities.activities if timeline.note(2, number)][:5]
+    return [{"ownerTypeId": 2, "ownerId": 1, "itemType": 2, "itemId": number} for number in noted]
+
+
+def _entries(portal: Portal) -> Iterable[Params]:
+    return [{"entityTypeId": kind, "entityId": number} for kind, number in _owners(portal)]
+
+
 CALLS: dict[str, Calls] = {
     "crm.requisite.preset.list": _once(order={"ID": "ASC"}),
     "crm.requisite.preset.field.list": lambda portal: [
@@ -132,6 +152,20 @@ CALLS: dict[str, Calls] = {
     "crm.requisite.userfield.list": lambda _portal: [{}, {"filter": {"LANG": "ru"}}],
     "crm.requisite.link.list": _once(order={"ENTITY_ID": "ASC"}),
     "crm.address.list": _once(order={"ENTITY_ID": "ASC"}),
+    "crm.activity.list": _once(select=["*", "COMMUNICATIONS", "FILES"]),
+    "crm.activity.get": _each(
+        "id", lambda portal: [one for one in portal.company.activities.activities.ids[:20] if one % 20 != 16]
+    ),
+    "crm.activity.binding.list": _each("activityId", lambda portal: portal.company.activities.activities.ids[:20]),
+    "crm.timeline.comment.list": _comments,
+    "crm.timeline.comment.get": _each("id", lambda portal: portal.company.timeline.comments.ids[:20]),
+    "crm.timeline.bindings.list": lambda portal: [
+        {"filter": {"OWNER_ID": number}} for number in portal.company.timeline.comments.ids[:20]
+    ],
+    "crm.timeline.note.get": _notes,
+    "crm.timeline.logmessage.list": _entries,
+    "crm.timeline.logmessage.get": _each("id", lambda portal: portal.company.timeline.entries.ids[:5]),
+    "voximplant.statistic.get": _once(SORT="ID", ORDER="ASC"),
     "profile": _once(),
     "user.admin": _once(),
     "scope": _once(),

@@ -37,6 +37,11 @@ PLAN = replace(
     comments_per_post=3,
     templates=6,
     products=7,
+    calls=4,
+    activities=12,
+    crm_comments=6,
+    log_entries=4,
+    crm_notes=True,
 )
 # The company names some people and groups that it has no longer; here they shall not keep anything from arriving.
 SETTINGS: dict[str, dict[str, Json]] = {
@@ -59,6 +64,9 @@ NAMES = (
     "currency",
     "CITY",
     "REQUISITE_ID",
+    "SUBJECT",
+    "PHONE_NUMBER",
+    "COMMENT",
 )  # what is changed in a record: the first it has
 SENDING = (".batch", ".put")
 COLUMNS = (

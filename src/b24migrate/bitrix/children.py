@@ -21,6 +21,7 @@ from b24migrate.ports import Command
 
 _GENTLE_PARENTS = 10
 _MORE_PAGES = 4
+NOT_THERE = frozenset({"NOT_FOUND", "ERROR_NOT_FOUND"})
 
 
 @dataclass(slots=True)
@@ -232,7 +233,8 @@ class ChildrenReader:
         if isinstance(self._paging, Backward):
             params |= self._cursor(self._paging, one, first, place)
         elif isinstance(self._paging, Slices):
-            params |= {self._paging.offset: one.after + place * self._size}
+            names = (self._paging.offset, self._paging.also)
+            params |= {name: one.after + place * self._size for name in names if name}
             params |= {self._paging.limit: self._size} if self._paging.limit else {}
         return Command(self._reading.method, params)
 
@@ -280,9 +282,13 @@ class ChildrenReader:
     def _judge_answer(self, chain: _Chain, answer: BatchAnswer[Part]) -> list[tuple[int, Row]] | None:
         """The rows of an answer; None where it failed, and the chain says why."""
         try:
+            if self._reading.single and isinstance(answer.error, Permanent) and answer.error.code in NOT_THERE:
+                return []
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return None
+            if self._reading.single:
+                return [(0, Row(f"{chain.parent.id}:", msgspec.json.encode(answer.result)))]
             rows = self._rows(self._open_page(answer), chain.parent)
             for _, row in rows if self._reading.row_key else ():
                 self._key(chain.parent, row)
@@ -298,9 +304,13 @@ class ChildrenReader:
             return None
 
     def _open_page(self, answer: BatchAnswer[Part]) -> AnswerList:
-        found = open_list(answer.result, self._reading.items, self._reading.method, self._reading.side)
+        found = open_list(answer.result, self._path_to_list(answer), self._reading.method, self._reading.side)
         self._spelling[self._reading.method] = found.path
         return found
+
+    def _path_to_list(self, answer: BatchAnswer[Part]) -> tuple[str, ...]:
+        bare = self._reading.unwrapped and isinstance(answer.result, list)
+        return () if bare else self._reading.items
 
     def _take_descending(self, chain: _Chain, answers: Sequence[BatchAnswer[Part]], span: Span, page: Page) -> None:
         """Takes rows by their ids, whatever their order. A page is believed if it was asked for below the lowest id of

@@ -20,6 +20,7 @@ MOST_FILES_LOOKED_AT = 10_000
 @prepared
 class _FileOwner(msgspec.Struct):
     entity: str
+    kind: str = ""
 
 
 def is_verified(context: RunContext, entity: Entity) -> bool:
@@ -34,20 +35,23 @@ def count_failed_files(context: RunContext, entity: Entity) -> int:
 
 
 def count_failed_files_by_entity(context: RunContext) -> Counter[str]:
-    """Of the first ten thousand. Whose a file is stands in what is staged of it: for all entities that is read once."""
+    """Of the first ten thousand. Whose a file is stands in what is staged of it: for all entities that is read once.
+    Files that are moved where that is possible only do not count."""
     table = context.streams["files"].table
     if not context.store.counts(table)[Status.IMPORT_ERR]:
         return Counter()
     failed = context.store.failed(table, MOST_FILES_LOOKED_AT)
-    return Counter(_owner_of_file(one) for one in failed if one.status is Status.IMPORT_ERR)
+    owners = (_owner_of_file(one) for one in failed if one.status is Status.IMPORT_ERR)
+    kinds = context.file_kinds
+    return Counter(one.entity for one in owners if one.kind not in kinds or not kinds[one.kind].best_effort)
 
 
-def _owner_of_file(file: Record) -> str:
+def _owner_of_file(file: Record) -> _FileOwner:
     """No owner where the row in the store is damaged; the file itself counts as failed."""
     try:
-        return msgspec.json.decode(file.payload, type=_FileOwner).entity
+        return msgspec.json.decode(file.payload, type=_FileOwner)
     except msgspec.DecodeError:
-        return ""
+        return _FileOwner("")
 
 
 def stream_is_clean(context: RunContext, stream: Stream) -> bool:

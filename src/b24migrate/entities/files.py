@@ -71,7 +71,7 @@ FILE_KINDS = (
     FileKind("user"),
     FileKind("group"),
     FileKind("chat"),
-    FileKind("call"),
+    FileKind("call", best_effort=True),
     CRM_FILES,
     CATALOG_FILES,
     ATTACHED_FILES,

@@ -119,6 +119,7 @@ class Slices:
     offset: str = "OFFSET"
     limit: str = "LIMIT"  # empty: the method has no such parameter
     size: int = 50
+    also: str = ""  # another name of the offset, where portals differ
 
     def pages(self, count: int) -> int:
         return max(1, -(-count // self.size))
@@ -300,6 +301,8 @@ class PerParent:
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None  # what other methods tell of the children
     enrich_scope: str = ""
     alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
+    single: bool = False  # with `row_key`: the answer is the only child; an error says that there is none
+    unwrapped: bool = False  # some portals answer with the list itself, without the keys of `items`
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
@@ -555,6 +558,7 @@ class Stream:
     # the payload's fields by which people know a record, in every spelling: those that are there, joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
     emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which somebody may look for it
+    untaken: str = ""  # why only the import module takes such records
     unseen: tuple[str, ...] = ()  # what a delta pass does not see, in sentences
 
     def key_of(self, row_key: str) -> str:
@@ -654,6 +658,7 @@ class FileKind:
     name: str
     links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL
     otherwise: Callable[[str], str] | None = None  # another spelling of a URL, where that one is not found
+    best_effort: bool = False  # somebody else than the portal keeps it: a migration is complete without it
 
 
 PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")

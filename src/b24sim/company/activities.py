@@ -30,8 +30,10 @@ Owner = tuple[int, int]
 class Owners:
     """The CRM records that something may belong to, as they were in the beginning."""
 
-    def __init__(self, crm: Crm):
-        kinds = (DEAL, CONTACT, COMPANY, LEAD, QUOTE, SMART_INVOICE, *(one.entity_type_id for one in crm.smart_types))
+    def __init__(self, plan: Plan, crm: Crm):
+        asked = {LEAD: "leads", QUOTE: "quotes", SMART_INVOICE: "invoices"}
+        more = [kind for kind, name in asked.items() if getattr(plan, name, 0)]
+        kinds = (DEAL, CONTACT, COMPANY, *more, *(one.entity_type_id for one in crm.smart_types))
         there = {kind: crm.items.get(kind) or crm.others.get(kind) for kind in kinds}
         self._ids: dict[int, Sequence[int]] = {kind: tuple(items.ids) for kind, items in there.items() if items}
         self.kinds = [kind for kind, ids in self._ids.items() if ids]
@@ -54,7 +56,7 @@ class Activities:
 
     def __init__(self, plan: Plan, crm: Crm, attachments: Attachments, portal_url: Callable[[], str]):
         self.crm, self._portal_url = crm, portal_url
-        self.owners = Owners(crm)
+        self.owners = Owners(plan, crm)
         count, calls = (0, 0) if plan.box else (plan.activities, plan.calls)
         self._times = Times(plan.seed, "activities", count)
         self._call_times = Times(plan.seed, "calls", calls)

@@ -113,6 +113,40 @@ def add_entry(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     return [number]
 
 
+def update_entry(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    table = company.timeline.entries
+    number = _known(table, wish)
+    table.put(number, table.row(number) | wish.get("fields", {}))
+    return [number]
+
+
+def delete_entry(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.timeline.entries, wish)
+    company.timeline.entries.remove(number)
+    return [number]
+
+
+def write_note(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """`id` is `c<comment>` or `a<activity>`; there is one note beside each."""
+    kind, number = _beside(wish)
+    at = company.moments.iso(now)
+    row = {"text": "Новая заметка", "createdById": 1, "createdTime": at, "updatedById": 1, "updatedTime": at}
+    row |= company.timeline.note(kind, number) or {}
+    company.timeline.own_notes[kind, number] = row | {"updatedTime": at} | wish.get("fields", {})
+    return [number]
+
+
+def delete_note(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    kind, number = _beside(wish)
+    company.timeline.own_notes[kind, number] = None
+    return [number]
+
+
+def _beside(wish: dict[str, Any]) -> tuple[int, int]:
+    key = str(wish["id"])
+    return {"c": 1, "a": 2}[key[0]], int(key[1:])
+
+
 def _owners(company: Company, wish: dict[str, Any]) -> list[Owner]:
     asked = wish.get("owners") or [company.activities.owners.any(0)]
     return [(int(kind), int(number)) for kind, number in asked]
@@ -136,4 +170,9 @@ ACTIVITY_CHANGES = {
     ("crm_comments", "update"): update_comment,
     ("crm_comments", "delete"): delete_comment,
     ("crm_logs", "add"): add_entry,
+    ("crm_logs", "update"): update_entry,
+    ("crm_logs", "delete"): delete_entry,
+    ("crm_notes", "add"): write_note,
+    ("crm_notes", "update"): write_note,
+    ("crm_notes", "delete"): delete_note,
 }

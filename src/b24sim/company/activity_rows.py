@@ -12,6 +12,9 @@ INCOMING, OUTGOING = 1, 2
 PLAIN, CODES, HTML = 1, 2, 3
 TYPE_WORDS = {1: "LEAD", 3: "CONTACT", 4: "COMPANY"}
 CALL_PLACES = (0, 5, 12)
+SETTINGS_OF_ENTITY = {
+    "HONORIFIC": "", "NAME": "Анна", "SECOND_NAME": "", "LAST_NAME": "Ким", "COMPANY_TITLE": "", "COMPANY_ID": "0",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def _communications(kind: Kind, number: int, owner: tuple[int, int]) -> list[Row
     return [
         {
             "ID": str(2 * number), "TYPE": value[0], "VALUE": value[1], "ENTITY_ID": str(owner[1]),
-            "ENTITY_TYPE_ID": str(owner[0]), "ENTITY_SETTINGS": {"HONORIFIC": "", "NAME": "Анна"},
+            "ENTITY_TYPE_ID": str(owner[0]), "ENTITY_SETTINGS": SETTINGS_OF_ENTITY,
         }
     ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from b24sim.imports.catalog_activities import ACTIVITY_STREAMS
 from b24sim.imports.catalog_crm import CRM_STREAMS, CrmBinding
 from b24sim.imports.catalog_products import CATALOG_STREAMS, PRODUCT_OPTIONS
 from b24sim.imports.kinds import (
@@ -229,6 +230,7 @@ WORKFLOWS = (
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
 ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS)
+ANNOUNCED: tuple[Stream, ...] = (*ACTIVITY_STREAMS,)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }

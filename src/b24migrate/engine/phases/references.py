@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -106,8 +106,7 @@ class References:
             coded = (self._rewrite_code(spec, one, part, done) for part in value)
             parts = [part for part in coded if part is not None]
             if spec.some and value and not parts:
-                why = say("record.no_links", field=spec.name, count=len(value))
-                done.problem = done.problem or ("REFERENCE_MISSING", why)
+                done.problem = done.problem or self._explain_first(spec, one, value)
             return [part for at, part in enumerate(parts) if part not in parts[:at]]
         return self._rewrite_code(spec, one, value, done)
 
@@ -166,6 +165,16 @@ class References:
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
         elif not done.brings:
             done.problem = done.problem or ("REFERENCE_MISSING", self._explain_missing(spec, stream, source_id))
+        return None
+
+    def _explain_first(self, spec: Field, one: SourceRecord, value: Sequence[Json]) -> tuple[str, str] | None:
+        """Why the first of several codes, none of which is on the target, is not."""
+        try:
+            if spec.code is not None:
+                spec.code(one, value[0], self._resolver)
+        except Unresolved as missing:
+            stream = missing.stream.partition(".")[0]
+            return "REFERENCE_MISSING", self._explain_missing(spec, stream, missing.source_id)
         return None
 
     def _may_be_named(self, stream: str, source_id: str) -> bool:

@@ -80,6 +80,7 @@ crm_calls = Stream(
     files=recording,
     fetch=fetch_together(CALLS, lambda ids: {"FILTER": {"ID": ids}, "SORT": "ID", "ORDER": "ASC"}),
     title=("PHONE_NUMBER",),
+    untaken=say("reason.module_calls"),
     unseen=(say("delta.unseen.calls"),),
 )
 
@@ -144,8 +145,9 @@ crm_activities = Stream(
     exclude=leave_out,
     unsure=UNKNOWN,
     fetch=fetch_together(ACTIVITIES, lambda ids: {"filter": {"ID": ids}, "order": {"ID": "ASC"}, "select": [*SELECT]}),
-    covered=("OWNER", "RESPONSIBLE_ID"),
+    covered=("OWNER",),
     title=("SUBJECT",),
+    untaken=say("reason.module_activities"),
     emails=emails,
     unseen=(say("delta.unseen.bindings"),),
 )
@@ -158,6 +160,8 @@ ENTITIES = (
         scopes=("telephony",),
         needs_admin=True,
         streams=(crm_calls,),
+        optional=True,
+        probes={CALLS: {"FILTER": {"<ID": 1}, "SORT": "ID", "ORDER": "ASC", "start": -1}},
         optional_scopes={"disk": say("loss.recordings")},
     ),
     Entity(
@@ -166,6 +170,8 @@ ENTITIES = (
         scopes=("crm",),
         needs_admin=True,
         streams=(crm_activities,),
+        optional=True,
+        probes={ACTIVITIES: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},
         optional_scopes={"disk": say("loss.activity_files")},
         unreadable=find_compressed,
         unreadable_by="crm_activities",

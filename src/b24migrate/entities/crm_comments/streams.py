@@ -20,11 +20,11 @@ from b24migrate.entities.owners import (
     type_of,
     without_repeats,
 )
-from b24migrate.entities.readers import fetch_objects, mark_unread
+from b24migrate.entities.readers import fetch_objects, mark_unread, row_in
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
-from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
+from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
     Entity,
@@ -67,17 +67,21 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
 
 
 def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings)."""
+    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings). Where they are refused it
+    belongs to the one in whose list it was found."""
     commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(row.source_id)}}) for row in rows]
     done: list[Row] = []
     for row, answer in zip(rows, source.batch(commands), strict=True):
-        if isinstance(answer.error, Permanent) and answer.error.code != NO_SUCH_METHOD:
-            done.append(mark_unread(row, say("part.owners"), answer.error))
-            continue
-        if answer.error is not None:
+        if isinstance(answer.error, Permanent):
+            found = row_in(row.payload, LIST)
+            owners = [[found.get("ENTITY_TYPE"), found.get("ENTITY_ID")]]
+            known = mark_unread(row, say("part.owners"), answer.error)
+        elif answer.error is not None:
             raise answer.error
-        pairs = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
-        done.append(row._replace(extras={**(row.extras or {}), "owners": pairs}))
+        else:
+            owners = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
+            known = row
+        done.append(known._replace(extras={**(known.extras or {}), "owners": owners}))
     return done
 
 
@@ -104,8 +108,8 @@ READINGS = (
 
 
 def owners_of(seen: SourceRecord) -> list[Args]:
-    """What the bindings say; without them the record in whose list it was found."""
-    named = seen.extras.get("owners") or [[seen.payload.get("ENTITY_TYPE"), seen.payload.get("ENTITY_ID")]]
+    """What the bindings say: the payload names the record in whose list it was found, another one each time."""
+    named = seen.extras.get("owners") or ()
     return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
 
 
@@ -134,8 +138,8 @@ crm_comments = Stream(
     written=(Written("AUTHOR_ID", "CREATED"),),
     files=files_of_comment,
     fetch=fetch_objects(GET, lambda source_id: {"id": source_id}),
-    covered=("OWNERS",),
     title=("COMMENT",),
+    untaken=say("reason.module_comments"),
 )
 
 ENTITIES = (
@@ -145,6 +149,8 @@ ENTITIES = (
         scopes=("crm",),
         needs_admin=True,
         streams=(crm_comments,),
+        optional=True,
+        probes={LIST: {"filter": {"ENTITY_TYPE": "deal", "ENTITY_ID": 0}}},
         optional_scopes={"disk": say("loss.comment_files")},
     ),
 )

@@ -62,7 +62,7 @@ def _untaken(context: RunContext) -> list[Rule]:
     entities = [one for one in context.entities if one.optional]
     taken = context.target.streams() if entities else ()
     return [
-        Rule(stream.name, "", Keeping.LOST, say("reason.untaken"))
+        Rule(stream.name, "", Keeping.LOST, stream.untaken or say("reason.untaken"))
         for one in entities
         if find_untaken(one, taken)
         for stream in one.streams

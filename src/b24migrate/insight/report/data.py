@@ -11,6 +11,7 @@ from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import EntityState, PhaseState
+from b24migrate.engine.verified import count_failed_files_by_entity
 from b24migrate.insight import certificate, fidelity, forecast
 from b24migrate.insight.causes import group_causes, list_causes
 from b24migrate.insight.certificate.form import CLASSES
@@ -54,9 +55,10 @@ def gather(
     entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
     totals = sum_streams([stream for entity in entities for stream in entity.streams if entity.concerned])
     files_failed = status.files.get(Status.IMPORT_ERR, 0)
+    unclean = bool(count_failed_files_by_entity(context)) or proof.code == UNCLOSED
     return Facts(
         utc_text(status.at.replace(microsecond=0)),
-        find_standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
+        find_standing(run, entities, totals, wrong=unclean),
         run,
         plan.all_runs(context.store),
         entities,

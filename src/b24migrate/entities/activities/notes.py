@@ -1,0 +1,181 @@
+"""Notes beside activities and comments, and entries that applications write into the timeline.
+
+Each note costs a question, whether it is there or not, and the entries of each CRM record one. They are an entity of
+their own, which may be switched off (api-reference/crm/timeline/note, api-reference/crm/timeline/logmessage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from b24migrate.entities.activities.reader import owners_of as owners_of_activity
+from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
+from b24migrate.entities.crm_comments.streams import owners_of as owners_of_comment
+from b24migrate.entities.owners import owner_value, resolve_owner
+from b24migrate.entities.readers import fetch_objects, is_not_found, row_in
+from b24migrate.entities.user_refs import person
+from b24migrate.messages import say
+from b24migrate.model.records import Args, Json, Row, Table
+from b24migrate.model.streams import (
+    Entity,
+    Field,
+    Kind,
+    Known,
+    PerParent,
+    Policy,
+    Slices,
+    SourceRecord,
+    Stream,
+    Take,
+    Whole,
+    Written,
+    texts,
+    times,
+)
+from b24migrate.ports import Command, Source
+
+NOTE, ENTRIES, ENTRY = "crm.timeline.note.get", "crm.timeline.logmessage.list", "crm.timeline.logmessage.get"
+COMMENT, ACTIVITY = 1, 2  # `itemType`
+PAGE = 10  # entries
+
+# ---------------------------------------------------------------- notes
+
+
+def question(kind: int, item: str, owner: Sequence[Json]) -> Args:
+    number, source_id = owner
+    return {"ownerTypeId": int(number), "ownerId": int(source_id), "itemType": kind, "itemId": int(item)}
+
+
+def owner_pair(owners: Sequence[Args]) -> list[Json]:
+    """Of the record that a note is asked for in; without one the portal decides."""
+    first = owners[0] if owners else {"ownerTypeId": 0, "ownerId": "0"}
+    return [first["ownerTypeId"], first["ownerId"]]
+
+
+def note_of(stream: str, kind: int, mark: str, owners: Callable[[SourceRecord], list[Args]]) -> PerParent:
+    return PerParent(
+        of=stream,
+        method=NOTE,
+        params=lambda parent: question(kind, parent.id, owner_pair(owners(parent))),
+        paging=Whole(),
+        single=True,
+        row_key=lambda parent, _: f"{mark}{parent.id}",
+        shared=True,
+        keeps=lambda parent: {"owner": owner_pair(owners(parent))},
+    )
+
+
+def refetch_notes(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+    """By what a note is beside; where it is gone, so is that, or it was deleted."""
+    known = [one for one in wanted if one.extras.get("owner")]
+    kinds = {"a": ACTIVITY, "c": COMMENT}
+    commands = [Command(NOTE, question(kinds[one.id[0]], one.id[1:], one.extras["owner"])) for one in known]
+    found: dict[str, Row] = {}
+    for one, answer in zip(known, source.batch(commands), strict=True):
+        if answer.error is not None:
+            if not is_not_found(answer.error):
+                raise answer.error
+            continue
+        found[one.id] = Row(one.id, msgspec.json.encode(row_in(answer.result, NOTE)), dict(one.extras))
+    return found
+
+
+def beside(mark: str) -> Take:
+    return lambda seen: seen.id[1:] if seen.id.startswith(mark) else None
+
+
+crm_notes = Stream(
+    name="crm_notes",
+    table=Table("CrmNotes", "crm_notes"),
+    read=(note_of("crm_activities", ACTIVITY, "a", owners_of_activity),),
+    more=(note_of("crm_comments", COMMENT, "c", owners_of_comment),),
+    batch=100,
+    fields=(
+        Field("activityId", Kind.REF, take=beside("a"), to="crm_activities", policy=Policy.REQUIRE),
+        Field("commentId", Kind.REF, take=beside("c"), to="crm_comments", policy=Policy.REQUIRE),
+        Field("text", Kind.RICH),
+        person("createdById", Policy.PLACEHOLDER),
+        person("updatedById"),
+        *times("createdTime", "updatedTime"),
+    ),
+    stamp="createdTime",
+    last_change=frozenset({"updatedTime", "updatedById"}),
+    written=(Written("createdById", "createdTime"), Written("updatedById", "updatedTime")),
+    fetch=refetch_notes,
+    title=("text",),
+    untaken=say("reason.module_notes"),
+)
+
+
+# ---------------------------------------------------------------- entries of applications
+
+
+def entries_of(stream: str, number: Callable[[SourceRecord], int]) -> PerParent:
+    """The documentation shows the list itself and calls its offset `start`; portals wrap it and read `offset`
+    (b24-rest-docs#21, kernel crm 24.1300)."""
+    return PerParent(
+        of=stream,
+        method=ENTRIES,
+        params=lambda owner: {
+            "entityTypeId": number(owner),
+            "entityId": int(owner.child),
+            "order": {"id": "asc"},
+        },
+        paging=Slices(offset="offset", also="start", limit="", size=PAGE),
+        items=("logMessages",),
+        unwrapped=True,
+        row_key=lambda _, row: str(row["id"]),
+        shared=True,
+        keeps=lambda owner: {"owner": [number(owner), owner.child]},
+    )
+
+
+def _numbered(number: int) -> Callable[[SourceRecord], int]:
+    return lambda _: number
+
+
+READINGS = (
+    *(entries_of(stream, _numbered(number)) for number, stream in RECORDS_OF.items()),
+    entries_of("crm_spitems", lambda owner: int(owner.parent)),
+)
+
+
+def owner_of_entry(seen: SourceRecord) -> Json:
+    owner = seen.extras.get("owner")
+    return owner_value(*owner) if owner else None
+
+
+crm_logs = Stream(
+    name="crm_logs",
+    table=Table("CrmLogs", "crm_logs"),
+    read=READINGS[1:2],
+    more=(READINGS[0], *READINGS[2:]),
+    batch=100,
+    fields=(
+        *texts("title"),
+        Field("text", Kind.RICH),
+        *texts("iconCode"),
+        person("authorId", Policy.PLACEHOLDER),
+        *times("created"),
+        Field("OWNER", Kind.CODED, take=owner_of_entry, code=resolve_owner, names=OWNER_STREAMS, policy=Policy.REQUIRE),
+    ),
+    stamp="created",
+    written=(Written("authorId", "created"),),
+    fetch=fetch_objects(ENTRY, lambda source_id: {"id": int(source_id)}, inside="logMessage", id_field="id"),
+    covered=("OWNER",),
+    untaken=say("reason.module_notes"),
+)
+
+ENTITIES = (
+    Entity(
+        name="crm_notes",
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(crm_notes, crm_logs),
+        optional=True,
+        probes={ENTRIES: {"entityTypeId": 2, "entityId": 0}},
+    ),
+)
