@@ -262,7 +262,7 @@ def victims(before: Snapshot) -> dict[str, str]:
 
 
 def required(stream: Stream) -> set[str]:
-    needed = [one for one in stream.fields if one.policy in (Policy.REQUIRE, Policy.EXISTING)]
+    needed = [one for one in stream.fields if one.some or one.policy in (Policy.REQUIRE, Policy.EXISTING)]
     return {name for one in needed for name in one.streams}
 
 
