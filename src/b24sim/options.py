@@ -120,6 +120,11 @@ def _company(group: argparse._ArgumentGroup) -> None:
         const=BY_USERS,
         help=f"so many tasks, {TASKS_PER_USER} for every user where no number is given (default: none)",
     )
+    for name in ("calls", "crm-activities", "crm-comments", "log-entries"):
+        group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: none)")
+    group.add_argument(
+        "--crm-notes", action="store_true", default=None, help="notes beside some comments and activities"
+    )
     group.add_argument(
         "--new-card",
         action="store_true",
@@ -449,6 +454,11 @@ def _plan(options: argparse.Namespace) -> Plan:
         "smart_items",
         "requisites",
         "tasks",
+        "calls",
+        "crm_activities",
+        "crm_comments",
+        "log_entries",
+        "crm_notes",
         "new_card",
         "posts",
         "comments_per_post",

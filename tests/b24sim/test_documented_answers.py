@@ -45,7 +45,7 @@ def various() -> Iterator[tuple[Portal, Running]]:
         requisites=30,
     )
     talk = Plan(users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60)
-    plan = replace(talk, calls=20, activities=60, crm_comments=40, log_entries=20, crm_notes=True)
+    plan = replace(talk, calls=20, crm_activities=60, crm_comments=40, log_entries=20, crm_notes=True)
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)
     with serve(portal) as running:

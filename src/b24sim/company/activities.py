@@ -57,7 +57,7 @@ class Activities:
     def __init__(self, plan: Plan, crm: Crm, attachments: Attachments, portal_url: Callable[[], str]):
         self.crm, self._portal_url = crm, portal_url
         self.owners = Owners(plan, crm)
-        count, calls = (0, 0) if plan.box else (plan.activities, plan.calls)
+        count, calls = (0, 0) if plan.box else (plan.crm_activities, plan.calls)
         self._times = Times(plan.seed, "activities", count)
         self._call_times = Times(plan.seed, "calls", calls)
         self.activities = Table(spread(count), self._activity, KEPT)

@@ -47,7 +47,7 @@ class Plan:
     tasks: int = 0
     # What hangs on CRM records comes only where it is asked for: it shows in no record that names it.
     calls: int = 0
-    activities: int = 0
+    crm_activities: int = 0
     crm_comments: int = 0
     log_entries: int = 0
     crm_notes: bool = False  # beside some comments and activities
