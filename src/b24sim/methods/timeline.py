@@ -74,7 +74,7 @@ def note_get(context: Context, params: Params) -> Result:
 
 
 def entry_list(context: Context, params: Params) -> Result:
-    """Ten of them; the newest first where nothing else is asked for. The kernel reads `offset` (crm 24.1300)."""
+    """Ten of them; the newest first where nothing else is asked for. Most read `offset` (kernel crm 24.1300)."""
     for name in ("entityTypeId", "entityId"):
         if name not in params:
             raise RestError(100, f"Could not find value for parameter {{{name}}}")
@@ -82,10 +82,11 @@ def entry_list(context: Context, params: Params) -> Result:
     owner = (whole(params["entityTypeId"]), whole(params["entityId"]))
     _demand(context, owner)
     ids = _ordered(timeline.entries, timeline.entries_of(owner), params.get("order") or {"id": "desc"})
-    start = max(0, whole(params.get("offset", 0)))
+    bare = context.portal.habits.bare_entries
+    start = max(0, whole(params.get("start" if bare else "offset", 0)))
     rows = Rows(map(timeline.entries.encoded, ids[start : start + LOG_PAGE]))
     following = start + LOG_PAGE if start + LOG_PAGE < len(ids) else None
-    return Result(Parts({"logMessages": rows}), len(ids), following)
+    return Result(rows if bare else Parts({"logMessages": rows}), len(ids), following)
 
 
 def entry_get(context: Context, params: Params) -> Result:

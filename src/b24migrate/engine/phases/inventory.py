@@ -30,6 +30,7 @@ from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, Regist
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
 LONGEST_NAME = 80
+MOST_NAMED = 1_000  # in a note, of those that have the same reason
 
 
 class Inventory(NamedTuple):
@@ -63,15 +64,22 @@ def close(context: RunContext, job: Job) -> Follow:
 def note_unavailable(context: RunContext, entity: Entity, after: str) -> str:
     """Notes what is known to exist and cannot be read. Returns where it goes on when time is up, or nothing."""
     of = context.streams[entity.unreadable_by]
-    aside: list[SetAside] = []
+    counts: Counter[str] = Counter()
+    names: dict[str, list[str]] = {}
     while True:
         records = context.store.records(of.table, Span(after), WALKED_AT_ONCE)
         end = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
-        aside += find_unavailable(context, entity, of, records, children_between(after, end))
+        found = list(find_unavailable(context, entity, of, records, children_between(after, end)))
+        write_set_aside(context, found)
+        for one in found:
+            counts[one.reason] += 1
+            if counts[one.reason] <= MOST_NAMED:
+                names.setdefault(one.reason, []).append(_short(one.name or one.source_id))
         after = end
         if not end or context.time_is_up():
             break
-    note_unreadable(context, entity, aside)
+    for reason, count in sorted(counts.items()):
+        context.note(entity.name, say("note.those", what=reason, count=count, names=names[reason]))
     return after
 
 
@@ -248,13 +256,6 @@ def note_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
     for rule, count in sorted(Counter(row["Reason"] or "" for row in rows if not row.get("Name")).items()):
         level = "warning" if stream.unsure and _key(rule) == stream.unsure else "info"
         context.note(entity.name, say("note.by_rule", stream=stream.name, count=count, why=rule), level)
-
-
-def note_unreadable(context: RunContext, entity: Entity, aside: list[SetAside]) -> None:
-    write_set_aside(context, aside)
-    for reason in sorted({one.reason for one in aside}):
-        names = [_short(one.name or one.source_id) for one in aside if one.reason == reason]
-        context.note(entity.name, say("note.those", what=reason, count=len(names), names=names))
 
 
 def _key(rule: str) -> str:

@@ -1,0 +1,82 @@
+"""Comments and entries come whole, however a portal answers, and wherever a process dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.skipped_records import GONE
+from tests.engine.world import World, small, world
+
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import Event, Extracted
+from b24sim.habits import Habits
+
+Json = Any
+CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+PLAN = small(
+    companies=2,
+    contacts=2,
+    deals=3,
+    smart_types=0,
+    posts=0,
+    templates=0,
+    chats=0,
+    crm_comments=10,
+    crm_activities=4,
+    log_entries=3,
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path, PLAN) as one:
+        one.settings = dict(GONE)
+        yield one
+
+
+def owners(made: World) -> dict[str, Json]:
+    return {key: row["fields"]["OWNERS"] for key, row in made.imported("crm_comments").items()}
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_the_list_of_entries_comes_with_and_without_its_key(tmp_path: Path, bare: bool) -> None:
+    with world(tmp_path, PLAN, habits=Habits(bare_entries=bare)) as made:
+        made.change("crm_logs", "add", count=25, owners=[(2, 1)])
+        assert made.run(*CRM, "crm_activities", "crm_comments", "crm_notes", **GONE).exit_code == 0
+        assert len(made.imported("crm_logs")) == 28
+
+
+def test_more_comments_than_a_page(made: World) -> None:
+    made.change("crm_comments", "add", count=120, owners=[(2, 1), (3, 1)])
+    assert made.run(*CRM, "crm_comments").exit_code == 0
+    assert len(made.imported("crm_comments")) == 130
+    assert made.stream("crm_comments").drift == 0
+
+
+def test_a_comment_whose_owners_are_refused_belongs_to_the_record_that_showed_it(made: World) -> None:
+    made.strike_cloud({"method": "crm.timeline.bindings.list", "kind": "error", "code": "EMPTY", "status": 400})
+    assert made.run(*CRM, "crm_comments").exit_code == 5
+    assert {len(one) for one in owners(made).values()} == {1}
+    made.strike_cloud()
+    assert made.run("crm_comments").exit_code == 0
+    assert max(len(one) for one in owners(made).values()) > 1
+
+
+def test_a_reading_that_was_stopped_asks_about_no_comment_twice(made: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert made.run(*CRM).exit_code == 0
+    stats = made.cloud.portal.stats
+    stats.reset()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Extracted) and event.stream == "crm_comments":
+            raise Halted("the light went out", code="DARK")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made, "_saw", stop)
+        with pytest.raises(Halted):
+            made.run("crm_comments")
+    assert made.run("crm_comments").exit_code == 0
+    assert stats.inner["crm.timeline.bindings.list"] == len(made.imported("crm_comments")) == 10
