@@ -17,8 +17,8 @@ INSTANT, SHIFTED = "instant", "shifted"
 class Habits:
     """`*_order`: of rows when no order is asked for. `*_dates`: a time with an offset in a filter is an instant, or the
     portal reads it as the caller's local time (`other_dates`: in user.get, sonet_group.get, crm.type.list and
-    bizproc.*). `*_page`: the most rows of a page, whatever limit is asked for. `bare_entries`: the entries of a timeline
-    come as the list itself, by `start`, as the documentation says; portals wrap the list and read `offset`."""
+    bizproc.*). `*_page`: the most rows of a page, whatever limit is asked for. `bare_entries`: entries of a
+    timeline come as the list itself, by `start`, as the documentation says; portals wrap the list and read `offset`."""
 
     user_order: str = NO_ORDER
     crm_order: str = NO_ORDER

@@ -333,6 +333,11 @@ def _habits(group: argparse._ArgumentGroup) -> None:
         help="largest page of im.dialog.messages.get",
     )
     group.add_argument(
+        "--bare-entries",
+        action="store_true",
+        help="crm.timeline.logmessage.list answers with the list itself and reads `start`, as documented",
+    )
+    group.add_argument(
         "--list-checklists",
         choices=CHECKLISTS,
         default=TaskHabits().list_checklists,
