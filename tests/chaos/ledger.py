@@ -30,6 +30,9 @@ EXPLAINED = {
     "message_deleted": ("delta.unseen.comments", "delta.unseen.chat_messages"),
     "reaction": ("delta.unseen.chat_messages",),
     "participant_swapped": ("delta.unseen.chat_people",),
+    "activity_bound": ("delta.unseen.bindings",),
+    "owner_deleted": ("delta.unseen.bindings",),
+    "call_changed": ("delta.unseen.calls",),
 }
 FRESH = timedelta(days=2)  # messages up to this age are always read again; the product promises three days
 LOOKED_INTO = ("task_checklists", "task_comments")  # by `sync --deep`, of tasks that are not closed

@@ -28,13 +28,15 @@ def test_questions_about_the_timeline_are_forecast_as_get_makes_them(tmp_path: P
         comments = sampler.found["crm_comments"]
         before = meter.used
         app.runner.run(["crm_activities", "crm_comments"], ("get",))
+        read = sum(app.context.store.counts(app.context.streams["crm_comments"].table).values())
         made: Counter[str] = Counter()
         for (_, method), count in meter.used.since(before).calls.items():
             made[method] += round(count)
     owners = 120 + 60 + 30 + 2 * 20 - 5  # without the templates of recurring deals
     assert made["crm.timeline.comment.list"] == owners
-    assert made["crm.timeline.bindings.list"] == 300  # each once, in however many lists it is
+    assert 290 < read <= 300  # some belong to the template of a recurring deal only
+    assert made["crm.timeline.bindings.list"] == read  # each once, in however many lists it is
     assert made["crm.activity.binding.list"] < 200  # not those that a rule leaves out
     for method in ASKED:
         assert counts[method] == pytest.approx(made[method], rel=0.3), method
-    assert comments.count >= 300
+    assert comments.count >= read

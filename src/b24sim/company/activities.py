@@ -64,6 +64,7 @@ class Activities:
         self.calls = Table(spread(calls), self._call, KEPT)
         self._call_ids = spread(calls)
         self._activity_ids = spread(count)
+        self.begun = frozenset(self._activity_ids)  # those that were there in the beginning
         self._own_bindings: dict[int, list[Owner]] = {}
         attachments.family(Family.ACTIVITY, self._attachment)
 

@@ -142,6 +142,44 @@ def delete_note(company: Company, _now: float, wish: dict[str, Any]) -> list[int
     return [number]
 
 
+def forget_owner(company: Company, owner: Owner) -> None:
+    """A record that is deleted takes with it what belongs to no other; the rest belongs to the others from now on,
+    and no date tells of it (kernel crm 24.1300, CCrmActivity::DeleteByOwner and TimelineEntry::deleteByOwner)."""
+    activities, timeline, forgotten = company.activities, company.timeline, company.forgotten
+    for number in [one for one in activities.activities.ids if owner in activities.bindings(one)]:
+        left = [one for one in activities.bindings(number) if one != owner and is_there(company, one)]
+        if left:
+            activities.bind(number, left)
+            main = {"OWNER_TYPE_ID": str(left[0][0]), "OWNER_ID": str(left[0][1])}
+            activities.activities.put(number, activities.activities.row(number) | main)
+        else:
+            activities.activities.remove(number)
+        forgotten.append(("crm_activities", "changed" if left else "deleted", str(number)))
+        _forget_note(company, "a", 2, number, gone=not left)
+    for number in list(timeline.comments_of(owner)):
+        rest = [one for one in timeline.owners(number) if one != owner]
+        timeline.bind(number, rest)
+        if not rest:
+            timeline.comments.remove(number)
+        forgotten.append(("crm_comments", "changed" if rest else "deleted", str(number)))
+        _forget_note(company, "c", 1, number, gone=not rest)
+    for number in list(timeline.entries_of(owner)):
+        timeline.entries.remove(number)
+        forgotten.append(("crm_logs", "deleted", str(number)))
+
+
+def is_there(company: Company, owner: Owner) -> bool:
+    crm = company.crm
+    items = (crm.others | crm.items).get(owner[0])
+    return items is not None and owner[1] in items
+
+
+def _forget_note(company: Company, mark: str, kind: int, number: int, *, gone: bool) -> None:
+    if gone and company.timeline.note(kind, number):
+        company.timeline.own_notes[kind, number] = None
+        company.forgotten.append(("crm_notes", "deleted", f"{mark}{number}"))
+
+
 def _beside(wish: dict[str, Any]) -> tuple[int, int]:
     key = str(wish["id"])
     return {"c": 1, "a": 2}[key[0]], int(key[1:])

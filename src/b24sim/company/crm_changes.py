@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from b24sim.company.activities_changes import forget_owner
 from b24sim.company.crm import Items, files_in
 from b24sim.company.crm_files import crm_file
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
@@ -44,6 +45,7 @@ def delete_item(company: "Company", _now: float, wish: dict[str, Any]) -> list[i
     items.recycled[number] = items.row(number) | {"_productRows": rows}
     items.remove(number)
     company.requisites.forget_record(items.entity_type_id, number)
+    forget_owner(company, (items.entity_type_id, number))
     if wish.get("links", True):
         unlink(company, items.entity_type_id, {number})
     return [number]

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from random import Random
 
+from b24sim.company import mutations_activities as activities
 from b24sim.company import mutations_crm as crm
 from b24sim.company import mutations_people as people
 from b24sim.company import mutations_requisites as requisites
@@ -21,6 +22,7 @@ HABITS: tuple[Habit, ...] = (
     *(tasks.change_tasks, tasks.change_checklists, tasks.change_comments),
     *(talk.change_posts, talk.change_feed_comments),
     requisites.change_requisites,
+    *(activities.change_activities, activities.change_calls, activities.change_timeline),
 )
 
 

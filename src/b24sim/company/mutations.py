@@ -48,6 +48,9 @@ TRAPS = {
     "hidden": "not deleted: the owner of the webhook sees it no more",
     "post_edited": "an edited post keeps its date and its place in the feed",
     "feed_comment_edited": "an edited comment moves nothing",
+    "activity_bound": "one more record that it belongs to moves no date of an activity",
+    "owner_deleted": "a record that it belonged to is deleted: it belongs to the others from now on, without a date",
+    "call_changed": "calls have no date of a change",
     "feed_comment_deleted": "a deleted comment moves nothing but NUM_COMMENTS of its post",
 }
 

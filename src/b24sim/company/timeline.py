@@ -118,7 +118,8 @@ class Timeline:
         if (kind, number) in self.own_notes:
             return self.own_notes[kind, number]
         every = NOTED_COMMENTS if kind == 1 else NOTED_ACTIVITIES
-        if not self.has_notes or number % every != 2:
+        begun = self._begun[0] if kind == 1 else self.activities.begun
+        if not self.has_notes or number % every != 2 or number not in begun:
             return None
         luck, moments = self._times.luck(number), self.crm.world.moments
         at = moments.iso(1_780_000_000 + luck % 9_000_000)

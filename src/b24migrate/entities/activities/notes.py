@@ -105,7 +105,7 @@ crm_notes = Stream(
     written=(Written("createdById", "createdTime"), Written("updatedById", "updatedTime")),
     fetch=refetch_notes,
     title=("text",),
-    untaken=say("reason.module_notes"),
+    untaken=say("reason.only_module_notes"),
 )
 
 
@@ -165,7 +165,7 @@ crm_logs = Stream(
     written=(Written("authorId", "created"),),
     fetch=fetch_objects(ENTRY, lambda source_id: {"id": int(source_id)}, inside="logMessage", id_field="id"),
     covered=("OWNER",),
-    untaken=say("reason.module_notes"),
+    untaken=say("reason.only_module_notes"),
 )
 
 ENTITIES = (

@@ -80,7 +80,7 @@ crm_calls = Stream(
     files=recording,
     fetch=fetch_together(CALLS, lambda ids: {"FILTER": {"ID": ids}, "SORT": "ID", "ORDER": "ASC"}),
     title=("PHONE_NUMBER",),
-    untaken=say("reason.module_calls"),
+    untaken=say("reason.only_module_calls"),
     unseen=(say("delta.unseen.calls"),),
 )
 
@@ -147,7 +147,7 @@ crm_activities = Stream(
     fetch=fetch_together(ACTIVITIES, lambda ids: {"filter": {"ID": ids}, "order": {"ID": "ASC"}, "select": [*SELECT]}),
     covered=("OWNER",),
     title=("SUBJECT",),
-    untaken=say("reason.module_activities"),
+    untaken=say("reason.only_module_activities"),
     emails=emails,
     unseen=(say("delta.unseen.bindings"),),
 )

@@ -139,7 +139,7 @@ crm_comments = Stream(
     files=files_of_comment,
     fetch=fetch_objects(GET, lambda source_id: {"id": source_id}),
     title=("COMMENT",),
-    untaken=say("reason.module_comments"),
+    untaken=say("reason.only_module_comments"),
 )
 
 ENTITIES = (
