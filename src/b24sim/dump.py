@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from b24sim import dump_catalog, dump_crm, dump_feed, dump_tasks
-from b24sim import dump_activities, dump_crm, dump_feed, dump_tasks
+from b24sim import dump_activities, dump_catalog, dump_crm, dump_feed, dump_tasks
 from b24sim.company.chats import THREAD
 from b24sim.context import Context
 from b24sim.errors import RestError

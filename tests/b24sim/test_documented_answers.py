@@ -6,7 +6,6 @@ there under `differs`, with the reason: a difference without one fails, and so d
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,12 @@ def various() -> Iterator[tuple[Portal, Running]]:
         tasks=60,
         products=60,
         requisites=30,
+        calls=20,
+        crm_activities=60,
+        crm_comments=40,
+        log_entries=20,
+        crm_notes=True,
     )
-    talk = Plan(users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60)
-    plan = replace(talk, calls=20, crm_activities=60, crm_comments=40, log_entries=20, crm_notes=True)
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)
     with serve(portal) as running:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +17,13 @@ from b24sim.company.plan import DAY
 from b24sim.dump import STREAMS, dump
 
 Json = Any
-PLAN = Plan(seed=3, tasks=40, messages=200, requisites=20)
-PLAN = Plan(
-    seed=3, tasks=40, messages=200, calls=12, crm_activities=40, crm_comments=30, log_entries=12, crm_notes=True
+PLAN = replace(
+    Plan(seed=3, tasks=40, messages=200, requisites=20),
+    calls=12,
+    crm_activities=40,
+    crm_comments=30,
+    log_entries=12,
+    crm_notes=True,
 )
 URL = "http://portal.example"
 # What moves by itself: counts, dates that no migration takes over, and names of others that are shown beside a task.

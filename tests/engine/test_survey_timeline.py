@@ -21,7 +21,7 @@ def test_questions_about_the_timeline_are_forecast_as_get_makes_them(tmp_path: P
         sampler = Sampler(app.context, meter, 0.02)
         counts: Counter[str] = Counter()
         for entity in app.catalog.entities:
-            for stream in entity.streams if entity.wire == "crm" else ():
+            for stream in (*entity.aids, *entity.streams) if entity.wire == "crm" else ():
                 for chain in sampler.sample(stream).loads:
                     for load in chain:
                         counts.update({method: round(count) for (_, method), count in load.calls.items()})

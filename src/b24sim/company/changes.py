@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from b24sim.company.catalog_changes import CATALOG_CHANGES
 from b24sim.company.activities_changes import ACTIVITY_CHANGES
+from b24sim.company.catalog_changes import CATALOG_CHANGES
 from b24sim.company.chats import CLOSED, Chat
 from b24sim.company.company import Company
 from b24sim.company.crm_changes import CRM_CHANGES
@@ -159,13 +159,11 @@ CHANGES: dict[tuple[str, str], Change] = {
     **WORKFLOW_CHANGES,
     **TASK_CHANGES,
     **REQUISITE_CHANGES,
+    **ACTIVITY_CHANGES,
 }
 STREAM_OF = {
     "crm.requisite.": "crm_requisites",
     "crm.address.": "crm_addresses",
-    **ACTIVITY_CHANGES,
-}
-STREAM_OF = {
     "crm.activity.": "crm_activities",
     "crm.timeline.": "crm_comments",
     "voximplant.": "crm_calls",

@@ -229,8 +229,7 @@ WORKFLOWS = (
 )
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
-ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS)
-ANNOUNCED: tuple[Stream, ...] = (*ACTIVITY_STREAMS,)
+ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS, *ACTIVITY_STREAMS)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }

@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 
 from b24sim.context import Method
 from b24sim.methods import (
-    catalog,
     activities,
+    catalog,
     chats,
     crm_currencies,
     crm_items,
@@ -36,8 +36,8 @@ def all_methods(
     all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
     crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog, requisites)
-    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, activities, timeline)
-    everything = [method for room in (*rooms, *crm) for method in room.METHODS]
+    beside = (activities, timeline)
+    everything = [method for room in (*rooms, *crm, *beside) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more
     lacking = [name.lower() for name in without]

@@ -11,8 +11,7 @@ from b24sim.result import Result
 ALL_SCOPES = (
     "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im",
     "im.import",
-    "disk", "log", "task", "crm", "catalog", "userfieldconfig", "bizproc", "import",
-    "disk", "log", "task", "crm", "userfieldconfig", "bizproc", "telephony", "import",
+    "disk", "log", "task", "crm", "catalog", "userfieldconfig", "bizproc", "telephony", "import",
 )  # fmt: skip
 
 

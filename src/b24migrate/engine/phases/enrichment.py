@@ -42,8 +42,11 @@ def enrich_page(
     those behind it are not to wait for it."""
     if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
         return page
+    again = reading.enrich_again if isinstance(reading, Listing) and context.options.delta else None
+    known = context.known(stream)
+    enrich = (lambda source, rows: again(source, rows, known)) if again else reading.enrich
     try:
-        rows = _enrich(context, stream, reading.enrich, page.rows)
+        rows = _enrich(context, stream, enrich, page.rows)
     except Forbidden as error:
         raise error.gate from None
     except Permanent as error:

@@ -46,6 +46,8 @@ class Children:
         self._meter = meter
         self._share = share
         self._chance = chance
+        self._met: set[tuple[str, str]] = set()  # stream and id of children that parents share
+        self._new = 0  # of the children that were read last those that were not met before
 
     def sample(self, sampled: Sampled, reading: PerParent, of: Sampled) -> None:
         """`of`: the parents, as far as they are known."""
@@ -129,7 +131,8 @@ class Children:
         family = _Family(reading, of, in_all, counts)
         self._add_load(sampled, family, every, [*pages, *(1 + one // PAGE for one in own_counts)])
         if reading.row_key is None or not reading.bare:
-            self._add_count(sampled, family, sum(counts) * part + sum(own_counts))
+            once = self._new / max(1, sum(counts)) if reading.shared else 1.0
+            self._add_count(sampled, family, (sum(counts) * part + sum(own_counts)) * once)
 
     def _ask(
         self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord]
@@ -179,6 +182,7 @@ class Children:
     ) -> Counter[str]:
         """Meets the children of these, or as many as a request brings. How many each has."""
         found: Counter[str] = Counter()
+        self._new = 0
         for start in range(0, len(parents), COMMANDS):
             progress = [Progress(parent) for parent in parents[start : start + COMMANDS]]
             by_id = {one.parent.id: one.parent for one in progress}
@@ -186,12 +190,16 @@ class Children:
             while progress:
                 page = self._page(reading, progress)
                 sampled.add_aside(page)
-                for row in self._enrich(sampled, reading, page.rows):
+                for row in self._enrich(sampled, reading, self._without_repeats(sampled, reading, page.rows)):
                     one = decode_row(row, sampled.stream)
                     if any(reading.same(one, other) for other in others.get(one.parent, ())):
                         continue  # it was read before in another place; get sets it aside
                     sampled.add_row(one, len(row.payload), self._chance)
-                    found[str(one.extras.get("of") or one.parent)] += 1
+                    self._new += 1
+                    if not reading.shared:
+                        found[str(one.extras.get("of") or one.parent)] += 1
+                if reading.shared:
+                    found.update({parent: got for parent, (_, got) in page.parents.items()})
                 progress = [
                     Progress(
                         by_id[one["id"]],
@@ -203,6 +211,15 @@ class Children:
                     for one in (page.next if to_the_end else ())
                 ]
         return found
+
+    def _without_repeats(self, sampled: Sampled, reading: PerParent, rows: list[Row]) -> list[Row]:
+        """A child that several parents share counts once."""
+        if not reading.shared:
+            return rows
+        new = {(sampled.stream.name, row.source_id): row for row in rows}
+        new = {key: row for key, row in new.items() if key not in self._met}
+        self._met |= new.keys()
+        return list(new.values())
 
     def _enrich(self, sampled: Sampled, reading: PerParent, rows: list[Row]) -> list[Row]:
         """What get asks about each child, it asks about those of the sample."""
