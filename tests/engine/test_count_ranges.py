@@ -137,7 +137,7 @@ def test_every_deletion_and_every_unknown_id_is_found(
         ]
         absent += [number for one in told for number in one.absent]
         assert not [number for one in told for number in one.unknown]
-        left = [part for one in told for half in one.left for part in count_ranges.cut(half, half.parts)]
+        left = [part for one in told for half in one.left for part in count_ranges.cut_pages(half, half.parts)]
     assert sorted(absent) == [ids[place] for place in gone]
 
 
@@ -147,5 +147,5 @@ def test_an_answer_that_makes_no_sense_comes_to_an_end(total: int, listed: list[
     while left:
         asked += len(left)
         told = [count_ranges.compare(one, total, listed) for one in left]
-        left = [part for one in told for half in one.left for part in count_ranges.cut(half, half.parts)]
+        left = [part for one in told for half in one.left for part in count_ranges.cut_pages(half, half.parts)]
     assert asked < 20

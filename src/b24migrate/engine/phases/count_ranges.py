@@ -136,7 +136,7 @@ def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tup
     """What the parts of the ranges tell, and what is left to look into. Few ranges are cut into many parts, so that the
     request is full."""
     least = RANGES // len(ranges)
-    parts = [list(cut(one, max(one.parts, min(one.pages, least)))) for one in ranges]
+    parts = [list(cut_pages(one, max(one.parts, min(one.pages, least)))) for one in ranges]
     asked = [some[:-1] or some for some in parts]
     answers = count_all(context, part, [one for some in asked for one in some])
     compared: list[Compared] = []
@@ -189,10 +189,18 @@ def deleted_ids(context: RunContext, stream: Stream, span: Span) -> set[int]:
 
 
 def cut(whole: Range, parts: int) -> Iterator[Range]:
-    """Into ranges of whole pages that leave no id out. The last one, which is often not counted, is about half as long:
-    of the others both halves are counted."""
+    """Into ranges of about equal length that leave no id out."""
+    return divide(whole, max(1, -(-len(whole.ids) // parts)))
+
+
+def cut_pages(whole: Range, parts: int) -> Iterator[Range]:
+    """Into ranges of whole pages. The last one, which is not counted, is about half as long as the others: of these
+    both halves are counted."""
     most = max(1, whole.pages - 1) * PAGE if parts > 1 else len(whole.ids)
-    size = max(1, min(most, ceil(len(whole.ids) / (parts - 0.5) / PAGE) * PAGE))
+    return divide(whole, max(1, min(most, ceil(len(whole.ids) / (parts - 0.5) / PAGE) * PAGE)))
+
+
+def divide(whole: Range, size: int) -> Iterator[Range]:
     lo = whole.lo
     for start in range(size, len(whole.ids), size):
         yield Range(lo, whole.ids[start - 1], whole.ids[start - size : start])
