@@ -74,9 +74,9 @@ class Ledger:
                 self.unseen.add((one["stream"], one["id"]))
 
     def look(self, source: Source) -> None:
-        """After a pass: this is what it was shown."""
+        """After a pass: this is what it was shown. What it may have missed may go before any pass has seen it."""
         for stream, rows in source.rows.items():
-            self.known[stream] |= rows.keys()
+            self.known[stream] |= {one for one in rows if (stream, one) not in self.unseen}
         self.both.clear()
 
     def edit(
