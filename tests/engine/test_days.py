@@ -63,3 +63,21 @@ def seen_from_outside(running: Running) -> Portal:
 def table(folder: Path, name: str) -> list[dict[str, str]]:
     with (folder / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_a_deletion_is_demanded_only_of_what_a_pass_was_shown() -> None:
+    """An item of a checklist that comes and goes while its task does not change may have been missed."""
+    ledger, items = Ledger(), "task_checklists"
+    ledger.look(shown(items, "1:1"))
+    lists = {"created": ["1:2", "1:3"], "changed": [], "deleted": []}
+    unseen = {"stream": items, "id": "1:2", "done": "created", "trap": "checklist"}
+    ledger.note({"streams": {items: lists}, "invisible": [unseen]})
+    ledger.look(shown(items, "1:1", "1:2", "1:3"))
+    assert ledger.known[items] == {"1:1", "1:3"}
+    ledger.bring_all()
+    ledger.look(shown(items, "1:1", "1:2", "1:3"))
+    assert ledger.known[items] == {"1:1", "1:2", "1:3"}
+
+
+def shown(stream: str, *ids: str) -> Source:
+    return Source({stream: {one: {} for one in ids}}, set(), set(), {}, {}, lambda _method, _params: None, "")
