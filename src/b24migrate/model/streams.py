@@ -74,6 +74,7 @@ class Known(NamedTuple):
     lookup: Lookup
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
     deep: bool = False  # whether a delta pass looks at what moves no date and no count
+    staged: Callable[[], int] = lambda: 0  # how many records of the stream are known
 
 
 # ---------------------------------------------------------------- how a stream is read

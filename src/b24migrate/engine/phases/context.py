@@ -179,7 +179,12 @@ class RunContext:
 
     def known(self, stream: Stream) -> Known:
         """What is known here of the stream, for requests by ID."""
-        return Known(self.lookup, lambda: self._custom_codes(self.owner[stream.name].name), self.options.deep)
+        return Known(
+            self.lookup,
+            lambda: self._custom_codes(self.owner[stream.name].name),
+            self.options.deep,
+            lambda: sum(self.store.counts(stream.table).values()),
+        )
 
     def _custom_codes(self, entity: str) -> list[str]:
         return [row.key for row in self.store.rows(CUSTOM_FIELDS, partition=entity)]

@@ -25,6 +25,7 @@ RECENT_LISTS: Mapping[str, Args] = {
 }
 NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
+AHEAD = 40  # pages of a list that are asked for at first, at most
 MESSAGES_AT_ONCE = 50  # the most that `im.dialog.messages.get` shows
 ENUMERATIONS = 5
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
@@ -76,7 +77,7 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
     if "chats" in cursor:
         return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
     alarms: list[str] = []
-    found, skipped, rows = enumerate_chats(source, alarms)
+    found, skipped, rows = enumerate_chats(source, alarms, known.staged())
     staged = {} if known.deep else known.lookup("chats", [str(one) for one in found])
     chats = [
         chat._replace(people=not is_as_before(rows.get(one, {}), staged.get(str(one)))) for one, chat in found.items()
@@ -109,17 +110,17 @@ def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
 
 
 def enumerate_chats(
-    source: Source, alarms: list[str]
+    source: Source, alarms: list[str], expected: int = 0
 ) -> tuple[dict[int, FoundChat], dict[str, SetAside], dict[int, Args]]:
     """The chats, what is in the lists besides, and what they tell of the chats. A list is sorted by activity and shifts
-    while it is read, so it is read until nothing new turns up."""
+    while it is read, so it is read until nothing new turns up. `expected`: so many fit into the first request."""
     found: dict[int, FoundChat] = {}
     rows: dict[int, Args] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
     clear: set[str] = set()  # names of which some webhook tells what they are
     for via in range(len(source.owners)):
-        pages = dict.fromkeys(RECENT_LISTS, 1)
+        pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(AHEAD, expected // RECENT_LIMIT + 1)}
         nameless: dict[str, Args] = {}
         for _ in range(ENUMERATIONS):
             before = len(found) + len(skipped)
