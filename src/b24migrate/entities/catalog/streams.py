@@ -8,6 +8,7 @@ from b24migrate.entities.catalog.reader import (
     CATALOGS,
     FILE_KIND,
     OFFER,
+    PHOTOS,
     PRICES,
     add_localizations,
     drop_links,
@@ -50,6 +51,7 @@ from b24migrate.model.streams import (
 from b24migrate.model.values import flag, reference, text, whole
 
 PROPERTY_LINKS = say("skip.property_links")
+PROPERTY_PHOTOS = say("skip.property_photos")
 UNSEEN_VALUES = say("delta.unseen.product_values")
 PARENTS, SERVICES = frozenset({"3", "6"}), frozenset({"7"})  # types of products (api-reference/catalog/data-types.md)
 
@@ -165,6 +167,8 @@ def option(row: Args) -> Args:
 
 def stays_here(seen: SourceRecord) -> str | None:
     known = (seen.payload.get("propertyType"), seen.payload.get("userType"), seen.payload.get("code"))
+    if seen.payload.get("code") == PHOTOS:
+        return PROPERTY_PHOTOS
     return None if travels(*known) else PROPERTY_LINKS
 
 
