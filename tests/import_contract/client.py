@@ -32,6 +32,8 @@ ENTITY_OF = {
     "crm_contacts": "crm",
     "crm_deals": "crm",
     "crm_spitems": "crm",
+    **dict.fromkeys(("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections"), "crm"),
+    **dict.fromkeys(("crm_product_props", "crm_products", "crm_prices"), "crm"),
 }
 NOON = "2024-03-01T09:00:00Z"
 JSON = dict[str, Any]

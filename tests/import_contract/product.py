@@ -69,6 +69,7 @@ def answer_of(outcome: Outcome) -> JSON:
         "status": outcome.status,
         "id": outcome.target_id,
         "ignored": list(outcome.ignored),
+        "options": dict(outcome.options),
         "error": error,
     }
 

@@ -19,6 +19,8 @@ STREAMS = (
     *("departments", "users", "groups", "group_members", "chats", "chat_messages", "feed_posts", "feed_comments"),
     *("tasks", "task_checklists", "task_comments", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
+    *("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections", "crm_product_props"),
+    *("crm_products", "crm_prices"),
     "files",
 )
 SMALL_LIMITS = {"items": 3, "body_bytes": 1000, "file_bytes": 64, "chunk_bytes": 8}
