@@ -239,6 +239,30 @@ def test_a_box_of_the_first_version_gets_the_rest(tmp_path: Path) -> None:
         assert not any(made.imported(stream) for stream in STREAMS)
 
 
+def test_another_base_currency_stops_the_import(made: World) -> None:
+    """It is never switched: the rates of the box would be wrong."""
+    box = made.box.portal.company.catalog.currencies
+    box["RUB"], box["USD"] = box["RUB"] | {"BASE": "N"}, box["USD"] | {"BASE": "Y"}
+    ended = made.run()
+    assert ended.exit_code == 3
+    assert "the base currency of the box is USD, that of the source is RUB" in ended.message
+    assert made.imported("users")
+    assert not any(made.imported(stream) for stream in STREAMS)
+    with made.app() as app:
+        (found,) = [one for one in app.runner.examine(app.catalog.entities).failed if one.entity == "crm_catalog"]
+        assert "make RUB the base currency" in found.fix
+    box["RUB"], box["USD"] = box["RUB"] | {"BASE": "Y"}, box["USD"] | {"BASE": "N"}
+    assert made.run().exit_code == 0
+    assert made.entity("crm_catalog").verified
+
+
+def test_a_box_that_may_not_be_asked_for_its_currency_gets_the_catalogue(tmp_path: Path) -> None:
+    with company(tmp_path) as made:
+        made.box.portal.scopes = ("import",)
+        assert made.run().exit_code == 0
+        assert made.imported("crm_products")
+
+
 # ---------------------------------------------------------------- a delta pass
 
 

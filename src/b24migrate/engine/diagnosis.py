@@ -13,6 +13,11 @@ from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Json
 
 
+def alike_gate(entity: str) -> str:
+    """The gate of an entity for which both portals must say the same."""
+    return f"target.alike.{entity}"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One question and its answer. A fatal one stops what needs it: everything, or its entity."""
@@ -56,6 +61,7 @@ class Facts:
     )
     streams: tuple[str, ...] = ()  # that the target announces
     left_out: Mapping[str, str] = field(default_factory=dict)  # optional entity -> why a plan goes without it
+    unlike: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # entity -> what the portals differ in, the fix
     called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 
     def as_json(self) -> Json:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from b24migrate.engine import optional
-from b24migrate.engine.diagnosis import Check, Diagnosis, Facts
+from b24migrate.engine.diagnosis import Check, Diagnosis, Facts, alike_gate
 from b24migrate.messages import say
 from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Limited, MigrationError, Permanent, Transient
 from b24migrate.model.records import Args, Json
@@ -49,12 +50,16 @@ def examine(
     answered, info = _target(target, [one for one in entities if one not in unnamed], clock)
     untaken = optional.find_without_target(unnamed, info.streams) if info is not None else {}
     wanted = [one for one in entities if one.name not in untaken]
-    asked, facts = _source(source, wanted, [one for one in wanted if one in unnamed], timezone, clock)
+    asked, facts, told = _source(source, wanted, [one for one in wanted if one in unnamed], timezone, clock)
     checks += [*asked, *answered]
     left_out = {**untaken, **facts.left_out}
+    compared = [one for one in wanted if one.name not in left_out] if info is not None else []
+    unlike = _compare(target, compared, told, clock)
+    checks += [Check(name, False, *said, alike_gate(name), name, fatal=True) for name, said in unlike.items()]
     checks += optional.list_checks(left_out)
     checks += [_check_served(one, info) for one in unnamed if info is not None and one.name not in left_out]
-    learned = replace(facts, owners=tuple(source.owners), at=clock.now().isoformat(), left_out=left_out)
+    at = clock.now().isoformat()
+    learned = replace(facts, owners=tuple(source.owners), at=at, left_out=left_out, unlike=unlike)
     if info is not None:
         learned = replace(learned, served=info.entities, server=info.server, lacks=info.lacks, streams=info.streams)
     return Diagnosis(tuple(checks), learned)
@@ -90,24 +95,28 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 
 def _source(
     source: Source, entities: Sequence[Entity], unnamed: Sequence[Entity], timezone: ZoneInfo, clock: Clock
-) -> tuple[list[Check], Facts]:
-    """`unnamed`: those of the entities that may be left out."""
+) -> tuple[list[Check], Facts, dict[str, Json]]:
+    """`unnamed`: those of the entities that may be left out. Besides the facts what the source says to the questions
+    that both portals are asked."""
     needs, trials = _methods_to_call(entities), optional.list_calls(unnamed)
+    both = list(dict.fromkeys(one.method for entity in entities for one in entity.alike))
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
     commands += [Command(name, params) for name, params in needs.items()]
-    commands += trials
+    commands += [*trials, *(Command(name, {}) for name in both)]
     try:
         answers = wait_for_limits(clock, lambda: source.batch(commands))
     except MigrationError as error:
-        return [refusal_check("source", error, "auth.cloud")], Facts()
+        return [refusal_check("source", error, "auth.cloud")], Facts(), {}
+    told = {name: _decode(answer) for name, answer in zip(both, answers[len(commands) - len(both) :], strict=True)}
+    answers = answers[: len(commands) - len(both)]
     probes = dict(zip(PROBES, answers, strict=False))
     checks = [_check_reached(probes)]
     checks += _clock(_decode(probes["server.time"]), timezone, clock)
     admin = _admin(_decode(probes["profile"]), _decode(probes["user.admin"]))
     checks.append(_admin_check(admin))
     scopes = _scopes(_decode(probes["scope"]))
-    left_out = optional.find_without_methods(unnamed, trials, answers[len(commands) - len(trials) :])
+    left_out = optional.find_without_methods(unnamed, trials, answers[len(answers) - len(trials) :])
     left_out |= optional.find_without_scope(unnamed, scopes)
     entities = [one for one in entities if one.name not in left_out]
     for entity in entities:
@@ -123,7 +132,7 @@ def _source(
     granted = tuple(sorted(scopes)) if scopes is not None else None
     ahead_s, zone_s = _compare_clocks(_decode(probes["server.time"]), _decode(probes["profile"]), clock)
     facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s, left_out=left_out)
-    return checks, facts
+    return checks, facts, told
 
 
 def _check_reached(answers: Mapping[str, Answer]) -> Check:
@@ -334,6 +343,26 @@ def _check_served(entity: Entity, info: TargetInfo) -> Check:
 
 
 # ---------------------------------------------------------------- both
+
+
+def _compare(
+    target: Target, entities: Sequence[Entity], told: Mapping[str, Json], clock: Clock
+) -> dict[str, tuple[str, str]]:
+    """By entity what the portals differ in, and the fix. One that does not answer proves nothing."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, one in [(entity.name, one) for entity in entities for one in entity.alike]:
+        ours = told.get(one.method)
+        theirs = wait_for_limits(clock, partial(_ask, target, one.method)) if ours else None
+        if theirs and str(ours) != str(theirs):
+            found[name] = (one.differs(str(ours), str(theirs)), one.fix(str(ours), str(theirs)))
+    return found
+
+
+def _ask(target: Target, method: str) -> Json:
+    try:
+        return target.ask(method)
+    except Transient:
+        return None
 
 
 def refusal_check(name: str, error: MigrationError, gate: str) -> Check:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from b24migrate.engine.analysis import Analysis
+from b24migrate.engine.diagnosis import alike_gate
 from b24migrate.engine.optional import find_untaken
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
@@ -60,6 +61,8 @@ def find_unmet(
     if phase in WRITES and entity.wire in analysis.facts.lacks:
         fix = say("gate.lacks_fix", entity=entity.name)
         return Unmet(f"auth.target.import.{entity.name}", say("gate.dot", what=analysis.facts.lacks[entity.wire]), fix)
+    if phase in CHANGES and entity.name in analysis.facts.unlike:
+        return Unmet(alike_gate(entity.name), *analysis.facts.unlike[entity.name])
     if phase in WRITES and entity.wire not in analysis.facts.served:
         gate = f"auth.target.import.{entity.name}"
         served = ", ".join(analysis.facts.served) or say("gate.nothing")

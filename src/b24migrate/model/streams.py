@@ -606,6 +606,15 @@ Habits: TypeAlias = Mapping[str, str | int | None]
 Asking: TypeAlias = "Generator[Sequence[Command], Sequence[Answer], Habits]"
 
 
+class Alike(NamedTuple):
+    """A question to both portals. As long as they answer it differently, nothing of the entity is imported. A portal
+    that does not answer proves nothing."""
+
+    method: str
+    differs: Callable[[str, str], str]  # what is wrong, by the answers of the source and of the target
+    fix: Callable[[str, str], str]  # and what to do
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # several entities may share one
 class Probe:
     """A few cheap reads that show how the portal behaves where sources disagree or are silent (docs/probe.md).
@@ -640,6 +649,7 @@ class Entity:
     probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
     habits: tuple[Probe, ...] = ()  # what portals differ in, and what is asked to see it
+    alike: tuple[Alike, ...] = ()  # what both portals must say
     # a plan that names no entities goes without it where a portal lacks what it needs; a target announces its streams
     optional: bool = False
 

@@ -118,6 +118,10 @@ class Target(Protocol):
         """The custom fields the target has, code -> type; None when it cannot tell."""
         ...
 
+    def ask(self, method: str) -> Json:
+        """What the box answers to a question without parameters; None where the webhook may not ask it."""
+        ...
+
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         """Lower-case e-mail -> target id, for the users the target has."""
         ...

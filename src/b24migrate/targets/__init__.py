@@ -10,6 +10,7 @@ import msgspec
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.records import Json
 from b24migrate.model.streams import CustomFields
 
 
@@ -23,6 +24,15 @@ def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | No
     except (Permanent, GateUnmet, msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
         return None
     return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
+
+
+def ask(portal: Portal, method: str) -> Json:
+    """By a method of the box. None if the webhook has only the scope `import`."""
+    try:
+        result = portal.call(method, {}).result
+        return msgspec.json.decode(result if isinstance(result, msgspec.Raw) else b"null")
+    except (Permanent, GateUnmet, msgspec.DecodeError):
+        return None
 
 
 def count_fitting(sizes: Iterable[int], most: int, frame: int = 0) -> int:

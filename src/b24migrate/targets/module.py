@@ -16,7 +16,7 @@ from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
-from b24migrate.targets import count_fitting, existing_fields
+from b24migrate.targets import ask, count_fitting, existing_fields
 
 _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
@@ -89,6 +89,9 @@ class ImportTarget:
 
     def existing_fields(self, custom: CustomFields) -> dict[str, str] | None:
         return existing_fields(self._portal, custom)
+
+    def ask(self, method: str) -> Json:
+        return ask(self._portal, method)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         method = "import.users.match"

@@ -29,6 +29,7 @@ from b24migrate.messages import say
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.model.streams import (
     ABSENT,
+    Alike,
     Each,
     Entity,
     Field,
@@ -288,6 +289,16 @@ crm_prices = Stream(
     covered=("productId", "catalogGroupId"),
 )
 
+
+def other_base(ours: str, theirs: str) -> str:
+    """Rates are those to the base currency, and the amounts of deals in it are computed when they are imported."""
+    return say("gate.base_currency", source=ours, target=theirs)
+
+
+def fix_base(ours: str, _: str) -> str:
+    return say("gate.base_currency_fix", source=ours)
+
+
 ENTITIES = (
     Entity(
         name="crm_catalog",
@@ -296,6 +307,7 @@ ENTITIES = (
         needs_admin=True,
         optional=True,
         probes={"crm.currency.list": {}, "catalog.product.list": {}, "catalog.price.list": {"select": ["id"]}},
+        alike=(Alike("crm.currency.base.get", other_base, fix_base),),
         aids=(crm_catalogs,),
         streams=(
             crm_currencies,

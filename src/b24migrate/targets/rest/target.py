@@ -17,7 +17,7 @@ from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Command, Deleted, FieldOutcome, Store, TargetCheck, TargetInfo, TargetLimits, TargetRecord
-from b24migrate.targets import count_fitting, existing_fields
+from b24migrate.targets import ask, count_fitting, existing_fields
 from b24migrate.targets.rest import deletion, files
 from b24migrate.targets.rest.box import Box, SourceFacts, expect_known_shape, in_chunks
 from b24migrate.targets.rest.fields import declare
@@ -88,6 +88,9 @@ class RestTarget:
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
         return existing_fields(self._portal, custom)
+
+    def ask(self, method: str) -> Json:
+        return ask(self._portal, method)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         with expect_known_shape("user.get"):
