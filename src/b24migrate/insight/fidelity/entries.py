@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from b24migrate.engine.analysis import load
 from b24migrate.engine.diagnosis import Check, Diagnosis
 from b24migrate.engine.doctor import refusal_check, wait_for_limits
 from b24migrate.engine.optional import find_untaken
@@ -145,7 +146,8 @@ def _make(context: RunContext, rules: Sequence[Rule], entities: Collection[str],
         for _, own in groupby(ordered, key=lambda rule: rule.stream)
         for line in _lines(context, list(own), accepted.rules, most)
     ]
-    open_ = any(not line.accepted for line in lines)
+    without = load(context.store).facts.left_out
+    open_ = any(not line.accepted and line.entity not in without for line in lines)
     return Fidelity(hash_rules(ordered), tuple(lines), open_, accepted.last if lines else None)
 
 
@@ -200,12 +202,18 @@ class Gate:
 
 
 def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
-    """The same diagnosis, with the answer of the target about these entities."""
+    """The same diagnosis, with the answer of the target about these entities. What is lost of an entity that the plan
+    leaves out is in the list, but nobody need accept it: it was never asked for."""
     try:
         rules = wait_for_limits(context.clock, lambda: ask_target(context))
     except MigrationError as error:
         return replace(before, checks=(*before.checks, refusal_check("target", error, "auth.target")))
-    own = relevant_rules(context, rules, entities)
+    planned = {one for one in entities if one not in before.facts.left_out}
+    own = [
+        rule
+        for rule in relevant_rules(context, rules, entities)
+        if _entity(context, rule.stream) in {*planned, "files"}
+    ]
     return replace(before, checks=(*before.checks, _check(context, own)), rules=tuple(own))
 
 
