@@ -29,6 +29,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "crm_deals": len(crm.items[DEAL]),
         "crm_spitems": sum(len(crm.items[smart.entity_type_id]) for smart in crm.smart_types),
         "crm_fields": sum(len(items.fields) for items in crm.items.values()) + len(portal.company.requisites.fields),
+        "crm_recurring": len(portal.company.schedules.table),
         **{name: len(table) for name, table in portal.company.requisites.tables.items()},
     }
 
@@ -96,6 +97,11 @@ def _requisites(stream: str) -> Maker:
     return rows
 
 
+def _schedules(portal: Portal, _user: int | None) -> Iterator[Row]:
+    table = portal.company.schedules.table
+    yield from ({"id": str(number), "fields": table.row(number)} for number in table)
+
+
 def _told(crm: Crm, value: Any) -> Any:
     if isinstance(value, list):
         return [_told(crm, item) for item in value]
@@ -114,5 +120,6 @@ MAKERS = {
     "crm_deals": _deals,
     "crm_spitems": _smart_items,
     "crm_fields": _fields,
+    "crm_recurring": _schedules,
     **{stream: _requisites(stream) for stream, _ in REQUISITE_CHANGES},
 }

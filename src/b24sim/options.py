@@ -110,6 +110,7 @@ def _company(group: argparse._ArgumentGroup) -> None:
         "--large-files", type=_sizes, metavar="BYTES", help="sizes of the first chat files, e.g. 1e9,157286400"
     )
     group.add_argument("--products", type=int, help="products of the catalog, without variations (default: none)")
+    group.add_argument("--recurring", type=int, help="schedules of recurring deals (default: none)")
     group.add_argument("--requisites", type=int, help="company details of companies and contacts (default: none)")
     group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
     group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
@@ -457,6 +458,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "products",
         "smart_types",
         "smart_items",
+        "recurring",
         "requisites",
         "tasks",
         "calls",

@@ -143,6 +143,7 @@ def _entries(portal: Portal) -> Iterable[Params]:
 
 
 CALLS: dict[str, Calls] = {
+    "crm.deal.recurring.list": _once(order={"ID": "ASC"}),
     "crm.requisite.preset.list": _once(order={"ID": "ASC"}),
     "crm.requisite.preset.field.list": lambda portal: [
         {"preset": {"ID": number}} for number in portal.company.requisites.presets

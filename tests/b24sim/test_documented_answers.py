@@ -47,6 +47,7 @@ def various() -> Iterator[tuple[Portal, Running]]:
         crm_comments=40,
         log_entries=20,
         crm_notes=True,
+        recurring=5,
     )
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)

@@ -18,7 +18,7 @@ from b24sim.dump import STREAMS, dump
 
 Json = Any
 PLAN = replace(
-    Plan(seed=3, tasks=40, messages=200, requisites=20),
+    Plan(seed=3, tasks=40, messages=200, requisites=20, recurring=6),
     calls=12,
     crm_activities=40,
     crm_comments=30,

@@ -21,7 +21,7 @@ STREAMS = (
     *("tasks", "task_checklists", "task_comments", "feed_posts", "feed_comments", "workflow_templates", "files"),
 )
 # Of the contract's later versions: what a box announces of them.
-LATER = REQUISITES
+LATER = (*REQUISITES, "crm_recurring")
 KEEPS_ITS_OWN = frozenset(
     {"departments", "crm_types", "crm_categories", "crm_stages", "crm_requisite_presets"}
 )  # linked where the box has it

@@ -33,6 +33,7 @@ PLAN = replace(
     smart_types=2,
     smart_items=5,
     requisites=11,
+    recurring=4,
     posts=8,
     comments_per_post=3,
     templates=6,
@@ -67,6 +68,7 @@ NAMES = (
     "SUBJECT",
     "PHONE_NUMBER",
     "COMMENT",
+    "IS_LIMIT",
 )  # what is changed in a record: the first it has
 SENDING = (".batch", ".put")
 COLUMNS = (
@@ -163,7 +165,7 @@ def touch(made: Migration, stream: Stream, before: Snapshot, parent: str) -> Tou
     chosen = choose(stream, before, parent, field)
     if chosen is None:
         return f"no record of {stream.name} can be changed"
-    value = {"ROLE": "E", "REQUISITE_ID": "0"}.get(field, "Переименовано")
+    value = {"ROLE": "E", "REQUISITE_ID": "0", "IS_LIMIT": "T"}.get(field, "Переименовано")
     if stream.name in BY_HAND:
         BY_HAND[stream.name](made.cloud.portal.company, chosen, field, value)
     else:

@@ -113,6 +113,7 @@ READS = frozenset(
         "crm.lead.list",
         "crm.lead.get",
         "crm.lead.fields",
+        "crm.deal.recurring.list",
         "crm.deal.userfield.list",
         "crm.contact.userfield.list",
         "crm.company.userfield.list",

@@ -398,6 +398,8 @@ class Field:
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
     beyond: bool = False  # more than the contract names: a target may not know it
     beyond_keys: frozenset[str] = frozenset()  # of rows: the same of their keys
+    # the record it names comes with it, also where a rule of its stream leaves it out
+    brings: bool = False
     undated: bool = False  # the portal takes a deleted record out of it, and no date of this one moves
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None

@@ -11,6 +11,7 @@ from b24sim.company.crm_changes import CRM_CHANGES
 from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
 from b24sim.company.message_changes import add_message, chat_named, delete_message, update_message
+from b24sim.company.recurring import RECURRING_CHANGES
 from b24sim.company.requisites_changes import REQUISITE_CHANGES
 from b24sim.company.tasks_changes import TASK_CHANGES
 from b24sim.company.workflows_changes import WORKFLOW_CHANGES
@@ -160,6 +161,7 @@ CHANGES: dict[tuple[str, str], Change] = {
     **TASK_CHANGES,
     **REQUISITE_CHANGES,
     **ACTIVITY_CHANGES,
+    **RECURRING_CHANGES,
 }
 STREAM_OF = {
     "crm.requisite.": "crm_requisites",

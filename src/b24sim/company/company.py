@@ -17,6 +17,7 @@ from b24sim.company.groups import Group, extranet_members, group_row, grow_group
 from b24sim.company.messages import FILE_BASE, correspondence
 from b24sim.company.other_chats import other_chats
 from b24sim.company.plan import Plan, sized
+from b24sim.company.recurring import Schedules
 from b24sim.company.requisites import Requisites
 from b24sim.company.tasks import Tasks
 from b24sim.company.timeline import Timeline
@@ -47,6 +48,7 @@ class Company:
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = Crm(self.people)
         self.catalog = Catalog(self.people)
+        self.schedules = Schedules(self.crm, self.plan.recurring)
         self.requisites = Requisites(self.crm, self.plan.requisites, box=self.plan.box)
         self.attachments = Attachments(self.plan.seed)
         self.drive = Drive()

@@ -11,6 +11,7 @@ from b24sim.company import mutations_talk as talk
 from b24sim.company import mutations_tasks as tasks
 from b24sim.company.company import Company
 from b24sim.company.mutations import TRAPS, Day, Habit, Report
+from b24sim.company.mutations_recurring import change_schedules
 from b24sim.company.plan import DAY
 
 SHARE = 0.01
@@ -23,6 +24,7 @@ HABITS: tuple[Habit, ...] = (
     *(talk.change_posts, talk.change_feed_comments),
     requisites.change_requisites,
     *(activities.change_activities, activities.change_calls, activities.change_timeline),
+    change_schedules,
 )
 
 

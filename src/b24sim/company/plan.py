@@ -36,6 +36,7 @@ class Plan:
     deals: int | None = None
     smart_types: int | None = None
     smart_items: int | None = None  # of each smart process
+    recurring: int = 0  # schedules of recurring deals, each with a template among the deals
     requisites: int = 0  # with them come their templates, bank details, addresses and links
     # The feed and the workflow templates, likewise on top.
     posts: int | None = None

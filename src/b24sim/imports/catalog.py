@@ -29,6 +29,7 @@ from b24sim.imports.kinds import (
     Tally,
     one_of,
 )
+from b24sim.imports.recurring import RECURRING_STREAMS
 from b24sim.imports.requisites import REQUISITE_STREAMS
 from b24sim.imports.stream import Stream
 
@@ -229,7 +230,7 @@ WORKFLOWS = (
 )
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
-ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS, *ACTIVITY_STREAMS)
+ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS, *ACTIVITY_STREAMS, *RECURRING_STREAMS)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }

@@ -228,7 +228,13 @@ CRM_STREAMS = (
     ),
     Stream("crm_companies", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("4"),)),
     Stream("crm_contacts", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("3"),)),
-    Stream("crm_deals", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists)),
+    Stream(
+        "crm_deals",
+        "crm",
+        {**ITEM_FIELDS, "isRecurring": BOOL},
+        patterns=PARENTS,
+        rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists),
+    ),
     Stream(
         "crm_spitems",
         "crm",

@@ -19,6 +19,7 @@ from b24sim.methods import (
     feed_comments,
     groups,
     messages,
+    recurring,
     requisites,
     system,
     tasks,
@@ -36,7 +37,7 @@ def all_methods(
     all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
     crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog, requisites)
-    beside = (activities, timeline)
+    beside = (activities, timeline, recurring)
     everything = [method for room in (*rooms, *crm, *beside) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more

@@ -22,6 +22,8 @@ def failures(source: Source) -> Bad:
     bad["crm_deals"] = {key for key, row in source["crm_deals"].items() if not _has_its_place(source, row)}
     _items_without_parents(source, bad)
     _requisites_without_owners(source, bad)
+    schedules = source["crm_recurring"].items()
+    bad["crm_recurring"] = {key for key, row in schedules if row["DEAL_ID"] in bad["crm_deals"]}
     bad["tasks"] = {key for key, row in source["tasks"].items() if _is_lost(source, row, bad)}
     for stream in ("task_checklists", "task_comments"):
         bad[stream] = {key for key in source[stream] if key.partition(":")[0] in bad["tasks"]}

@@ -24,6 +24,7 @@ PLAIN = (
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
     *("tasks", "task_checklists", "task_comments"),
     *REQUISITES,
+    "crm_recurring",
 )
 
 
@@ -97,7 +98,9 @@ def source_of(cloud: Portal) -> Source:
     forum = {one["id"] for one in talk if one["forum"] is not None}
     copied = {one["id"] for one in talk if one["id"] in forum and one["message"] is not None}
     url = cloud.webhook.partition("/rest/")[0]
-    templates = [number for number, row in found["crm_deals"].items() if row["isRecurring"] == "Y"]
+    scheduled = {row["DEAL_ID"] for row in found["crm_recurring"].values()}
+    rows_of_deals = found["crm_deals"].items()
+    templates = [number for number, row in rows_of_deals if row["isRecurring"] == "Y" and number not in scheduled]
     for number in templates:
         del found["crm_deals"][number]
     return Source(found, forum, copied, rows("files"), _custom(cloud), cloud.ask, url, templates=len(templates))

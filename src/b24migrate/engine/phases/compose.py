@@ -46,6 +46,7 @@ class ComposedRecord:
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     may_come: bool = False  # it is sent without a link to a failed record; a retry may add the link
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
+    regardless: list[tuple[str, str]] = field(default_factory=list)  # of these, whatever a rule says
     lacks: list[str] = field(default_factory=list)  # files that are not on the target
     _item: Item | None = None
 

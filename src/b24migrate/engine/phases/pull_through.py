@@ -115,7 +115,14 @@ def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
-def _fetch(context: RunContext, stream: Stream, ids: set[str], *, gently: bool = False) -> int:
+def _fetch(
+    context: RunContext,
+    stream: Stream,
+    ids: set[str],
+    *,
+    gently: bool = False,
+    needed: frozenset[str] = frozenset(),
+) -> int:
     """What the source does not have either stays missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
@@ -123,7 +130,7 @@ def _fetch(context: RunContext, stream: Stream, ids: set[str], *, gently: bool =
         context.source, [SourceRecord(source_id, {}, {}) for source_id in sorted(ids)], context.known(stream)
     )
     whole = complete_rows(context, stream, list(rows.values()), gently=gently)
-    return stage(context, stream, whole, pass_no=current_pass(context, stream), pulled=True)
+    return stage(context, stream, whole, pass_no=current_pass(context, stream), pulled=True, needed=needed)
 
 
 def complete_rows(context: RunContext, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
@@ -149,20 +156,24 @@ def complete_rows(context: RunContext, stream: Stream, rows: list[Row], *, gentl
     return done
 
 
-def pull_records(context: RunContext, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
+def pull_records(
+    context: RunContext, stream: Stream, ids: set[str], *, needed: frozenset[str] = frozenset()
+) -> tuple[list[Record], dict[str, MigrationError]]:
     """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent,
-    and why some could not be fetched."""
-    failed = _pull(context, stream, ids)
+    and why some could not be fetched. `needed`: no rule leaves these out."""
+    failed = _pull(context, stream, ids, needed)
     found = context.store.get(stream.table, sorted(ids))
-    context.memory.gone.add(stream.name, ids - found.keys() - failed.keys())
+    missing = ids - found.keys() - failed.keys()
+    context.memory.gone.add(stream.name, missing)
+    context.memory.gone.add(f"{stream.name}!", missing & needed)
     waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
     return waiting, {one: error for one, error in failed.items() if one not in found}
 
 
-def _pull(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
+def _pull(context: RunContext, stream: Stream, ids: set[str], needed: frozenset[str]) -> dict[str, MigrationError]:
     """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
     try:
-        _fetch(context, stream, ids, gently=True)
+        _fetch(context, stream, ids, gently=True, needed=needed)
     except (Permanent, Transient) as error:
         if isinstance(error, Transient) and not error.own:
             raise
@@ -175,7 +186,7 @@ def _pull(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, Migra
         return {}
     if len(ids) == 1:
         return dict.fromkeys(ids, failure)
-    return {key: error for one in sorted(ids) for key, error in _pull(context, stream, {one}).items()}
+    return {key: error for one in sorted(ids) for key, error in _pull(context, stream, {one}, needed).items()}
 
 
 def pull_new_records(context: RunContext, named: Iterable[tuple[str, str]]) -> None:

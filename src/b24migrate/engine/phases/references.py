@@ -147,6 +147,9 @@ class References:
         """The placeholder, or nothing; whether the record may go without is noted in `done`."""
         stream = stream.partition(".")[0]  # a code that was read back is a record's all the same
         policy = self._policy(spec, stream, source_id, done)
+        if spec.brings and self._may_be_brought(stream, source_id):
+            done.brings.append((stream, source_id))
+            done.regardless.append((stream, source_id))
         if spec.policy is not Policy.EXISTING or policy is not Policy.DROP:  # what is gone leaves no orphan
             done.unresolved.append((spec.name, source_id))
         if policy is Policy.DROP:
@@ -176,6 +179,12 @@ class References:
             stream = missing.stream.partition(".")[0]
             return "REFERENCE_MISSING", self._explain_missing(spec, stream, missing.source_id)
         return None
+
+    def _may_be_brought(self, stream: str, source_id: str) -> bool:
+        """Of a stream that was read those that a rule left out, unless the source does not have them any more."""
+        if self._find_staged(stream, source_id) is not None or self._context.memory.gone.knows(f"{stream}!", source_id):
+            return False
+        return bool(self._context.store.count(INVENTORY, f"{stream}:"))
 
     def _may_be_named(self, stream: str, source_id: str) -> bool:
         """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""

@@ -169,10 +169,12 @@ class Sender:
         wanted: dict[str, set[str]] = {}
         for named, source_id in (one for each in composed for one in each.brings):
             wanted.setdefault(named, set()).add(source_id)
+        regardless = {one for each in composed for one in each.regardless}
         failed: dict[tuple[str, str], MigrationError] = {}
         for name, source_ids in wanted.items():
             stream = self._context.streams[name]
-            found, refused = pull_records(self._context, stream, source_ids)
+            needed = frozenset(source_id for source_id in source_ids if (name, source_id) in regardless)
+            found, refused = pull_records(self._context, stream, source_ids, needed=needed)
             failed |= {(name, source_id): error for source_id, error in refused.items()}
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):

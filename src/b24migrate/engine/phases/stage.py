@@ -66,14 +66,15 @@ def stage(
     *,
     pass_no: int,
     pulled: bool = False,
+    needed: frozenset[str] = frozenset(),
 ) -> int:
-    """Returns how many rows were staged; the others were excluded by a rule."""
+    """Returns how many rows were staged; the others were excluded by a rule. `needed`: no rule excludes these."""
     aside, before = split_staged_before(context, stream, aside)
     rows, why, outdated = partial.sort_incomplete(context, stream, [*before, *rows])
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
-        chosen, left_out, odd = examine_rows(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        chosen, left_out, odd = examine_rows(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled, needed)
         staged += chosen
         excluded += left_out
         why = {**why, **odd}
@@ -113,12 +114,12 @@ def split_staged_before(
 
 
 def examine_rows(
-    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool, needed: frozenset[str]
 ) -> tuple[list[Staged], list[SetAside], dict[str, str]]:
     """All at once; where that fails one by one. A row that fails is staged as it came and counted as read in part, with
     the reason: sending it will fail as well, and the next run reads it again."""
     try:
-        return *examine_batch(context, stream, rows, pulled), {}
+        return *examine_batch(context, stream, rows, pulled, needed), {}
     except msgspec.DecodeError:
         why: str = say("record.unreadable")
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
@@ -135,7 +136,7 @@ def examine_rows(
     excluded: list[SetAside] = []
     odd: dict[str, str] = {}
     for one in rows:
-        chosen, left_out, failed = examine_rows(context, stream, [one], pulled)
+        chosen, left_out, failed = examine_rows(context, stream, [one], pulled, needed)
         staged += chosen
         excluded += left_out
         odd |= failed
@@ -143,14 +144,15 @@ def examine_rows(
 
 
 def examine_batch(
-    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool, needed: frozenset[str] = frozenset()
 ) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
     payloads = decode_payloads(stream, [payload for _, payload, _ in rows])
     shown = [
         SourceRecord(row.source_id, payload, row.extras or {}) for row, payload in zip(rows, payloads, strict=True)
     ]
-    why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
+    asked = (one for one in shown if stream.exclude and one.id not in needed)
+    why = {one.id: reason for one in asked if stream.exclude and (reason := stream.exclude(one))}
     for staged_before in context.store.known(stream.table, list(why)) if why else ():
         del why[staged_before]  # before there was such a rule: each id is in one class
     find_files(context, stream, [one for one in shown if one.id not in why])

@@ -301,7 +301,7 @@ crm_contacts = item_stream(
 
 def recurring_template(seen: SourceRecord) -> str | None:
     """`crm.item.list` shows the templates of recurring deals among the deals, `crm.deal.list` does not. On the box one
-    would look like a deal (api-reference/crm/deals/recurring-deals)."""
+    would look like a deal (api-reference/crm/deals/recurring-deals), unless it comes with its schedule."""
     return RECURRING if flag(seen.payload.get("isRecurring")) else None
 
 
@@ -323,6 +323,7 @@ crm_deals = item_stream(
         *MONEY,
         *flags("closed"),
         *flags("isReturnCustomer", beyond=True),
+        Field("isRecurring", Kind.FLAG, take=lambda seen: True if recurring_template(seen) else ABSENT, beyond=True),
         type_field("typeId", "DEAL_TYPE"),
         Field("probability", Kind.NUMBER, beyond=True),
         LATER_PARENTS,

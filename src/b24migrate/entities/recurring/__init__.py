@@ -1,0 +1,1 @@
+"""Recurring deals: when the portal makes the next deal from a template."""

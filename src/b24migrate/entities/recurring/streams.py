@@ -1,0 +1,131 @@
+"""Schedules of recurring deals. The template of a schedule is a deal that no list of deals shows to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from b24migrate.entities.codes import DEAL, pipeline
+from b24migrate.entities.readers import LONGEST_ID
+from b24migrate.messages import say
+from b24migrate.model.answers import open_list
+from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
+from b24migrate.model.streams import (
+    ABSENT,
+    Entity,
+    Field,
+    Gather,
+    Kind,
+    Known,
+    Policy,
+    Resolve,
+    SourceRecord,
+    Stream,
+    days,
+    texts,
+    wholes,
+)
+from b24migrate.model.values import OddValue
+from b24migrate.ports import Answer, Command, Source
+
+METHOD = "crm.deal.recurring.list"
+PAGE = 50
+BY_ID = {"order": {"ID": "ASC"}}
+
+
+def upper_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The list spells some names in lower case (crm-deal-recurring-list.md), a single one none (…-get.md)."""
+    return {name.upper(): value for name, value in payload.items()}
+
+
+def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
+    """Those with an id, and a note about each that has none."""
+    rows: list[Row] = []
+    odd: list[str] = []
+    for raw in open_list(answer.result, (), METHOD).items:
+        found = msgspec.json.decode(raw)
+        number = str(upper_names(found).get("ID", "")) if isinstance(found, dict) else ""
+        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_ID:
+            rows.append(Row(number, bytes(raw)))
+        else:
+            odd.append(say("portal.id_missing", method=METHOD, field="ID"))
+    return rows, odd
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """There are few: every page by itself."""
+    start, started = int(cursor.get("start", 0)), datetime.now(UTC)
+    answer = source.call(METHOD, {**BY_ID, "start": start})
+    rows, odd = rows_of(answer)
+    further = answer.next is not None and answer.next > start and rows and not (limit and start + len(rows) >= limit)
+    log = PageEntry(start // PAGE, PAGE, len(rows), digest({"start": start}), started, datetime.now(UTC))
+    return Page(
+        rows=rows[: max(0, limit - start)] if limit else rows,
+        next=[{"start": answer.next}] if further else [],
+        reported=answer.total if not start else None,
+        log=[log],
+        alarms=odd,
+    )
+
+
+def fetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    commands = [Command(METHOD, {**BY_ID, "filter": {"ID": one.id}}) for one in wanted]
+    for one, answer in zip(wanted, source.batch(commands), strict=True):
+        if answer.error is not None:
+            raise answer.error
+        found |= {row.source_id: row for row in rows_of(answer)[0] if row.source_id == one.id}
+    return found
+
+
+def category(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
+    """The pipeline of the deals to come; the first one has no number on some portals."""
+    return None if value in (None, "") else pipeline(DEAL, str(value), resolve)
+
+
+def schedule(seen: SourceRecord) -> Json:
+    """An empty object is an empty list in PHP."""
+    value = seen.payload.get("PARAMS", ABSENT)
+    if value is ABSENT or isinstance(value, dict):
+        return value
+    if value:
+        raise OddValue("PARAMS")
+    return None
+
+
+crm_recurring = Stream(
+    name="crm_recurring",
+    table=Table("CrmRecurring", "crm_recurring"),
+    read=(Gather(METHOD, gather),),
+    view=upper_names,
+    fields=(
+        # A rule leaves templates out of the deals. One comes with its schedule, by which the target hides it.
+        Field("DEAL_ID", Kind.REF, to="crm_deals", policy=Policy.REQUIRE, brings=True),
+        Field("BASED_ID", Kind.REF, to="crm_deals", policy=Policy.EXISTING),
+        Field("CATEGORY_ID", Kind.CODED, code=category, names=("crm_categories",), beyond=True),
+        # An active one whose time has come makes a deal as soon as the box looks.
+        Field("ACTIVE", Kind.FLAG, take=lambda _: False),
+        *days("NEXT_EXECUTION", "LAST_EXECUTION", "START_DATE", "LIMIT_DATE"),
+        *wholes("COUNTER_REPEAT", "LIMIT_REPEAT"),
+        *texts("IS_LIMIT"),
+        Field("PARAMS", Kind.AS_IS, take=schedule),
+    ),
+    required=("DEAL_ID",),
+    fetch=fetch,
+    covered=("DEAL_ID",),
+    title=("DEAL_ID",),
+)
+
+ENTITIES = (
+    Entity(
+        name="crm_recurring",
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        optional=True,
+        streams=(crm_recurring,),
+        probes={METHOD: {"filter": {"<ID": 1}}},
+    ),
+)
