@@ -26,12 +26,16 @@ class Schedules:
         for place in range(count):
             self.add(place)
 
-    def add(self, place: int, **fields: Any) -> int:
-        """With a template like some deal."""
+    def add(self, place: int, now: float = 0.0, **fields: Any) -> int:
+        """With a template like some deal, for nobody yet."""
         deals, number = self.crm.items[DEAL], self.table.next_id()
         based = self.crm.ids.deal_ids[place % len(self.crm.ids.deal_ids)] if self.crm.ids.deal_ids else 0
         template = deals.next_id()
-        row = deals.ordinary(based or 1) | {"id": template, "_productRows": []}
+        row = deals.ordinary(based or 1) | {"id": template, "_productRows": [], "contactIds": [], "contactId": 0}
+        row |= {"companyId": 0, **{name: None for name in row if name.startswith("parentId")}}
+        if now:
+            moment = self.crm.world.moments.iso(now)
+            row |= dict.fromkeys(("createdTime", "updatedTime", "movedTime", "lastActivityTime"), moment)
         deals.put(template, row | {"isRecurring": "Y", "title": f"Каждый раз №{number}"})
         self.table.put(number, self._row(number, place, template, based) | fields)
         return number
@@ -66,8 +70,8 @@ class Schedules:
 Change = Callable[["Company", float, dict[str, Any]], list[int]]
 
 
-def add(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
-    return [company.schedules.add(len(company.schedules.table), **wish.get("fields", {}))]
+def add(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
+    return [company.schedules.add(len(company.schedules.table), now, **wish.get("fields", {}))]
 
 
 def update(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:

@@ -181,10 +181,13 @@ class References:
         return None
 
     def _may_be_brought(self, stream: str, source_id: str) -> bool:
-        """Of a stream that was read those that a rule left out, unless the source does not have them any more."""
-        if self._find_staged(stream, source_id) is not None or self._context.memory.gone.knows(f"{stream}!", source_id):
-            return False
-        return bool(self._context.store.count(INVENTORY, f"{stream}:"))
+        """Of a stream that was read those that a rule left out, as long as the source has them; and those that are on
+        their way."""
+        record = self._find_staged(stream, source_id)
+        if record is not None:
+            return record.status in (Status.NEW, Status.ERROR_RETRY)
+        known = bool(self._context.store.count(INVENTORY, f"{stream}:"))
+        return known and not self._context.memory.gone.knows(f"{stream}!", source_id)
 
     def _may_be_named(self, stream: str, source_id: str) -> bool:
         """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""

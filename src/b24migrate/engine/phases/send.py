@@ -90,6 +90,12 @@ def by_id(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda one: order_key(one.row_key))
 
 
+def explain_waiting(one: ComposedRecord) -> str:
+    named, source_id = one.regardless[0]
+    field = next(name for name, number in one.unresolved if number == source_id)
+    return say("record.link", field=field, stream=named, id=source_id, why=say("record.link_waiting"))
+
+
 class Sender:
     """Composes, sends and settles a handful of records."""
 
@@ -186,6 +192,8 @@ class Sender:
             error = next((failed[named] for named in one.brings if named in failed), None)
             if error is not None:
                 one.problem, one.again = (error.code, error.message), isinstance(error, Transient)
+            elif one.regardless and one.problem is None:  # what it needs has to be tried again first, and so has it
+                one.problem, one.again = ("REFERENCE_MISSING", explain_waiting(one)), True
         return whole
 
     def _send_in_turn(self, calls: Iterable[Sequence[ComposedRecord]]) -> list[Settled]:

@@ -103,7 +103,7 @@ crm_recurring = Stream(
     fields=(
         # A rule leaves templates out of the deals. One comes with its schedule, by which the target hides it.
         Field("DEAL_ID", Kind.REF, to="crm_deals", policy=Policy.REQUIRE, brings=True),
-        Field("BASED_ID", Kind.REF, to="crm_deals", policy=Policy.EXISTING),
+        Field("BASED_ID", Kind.REF, to="crm_deals"),  # only tells where the template came from
         Field("CATEGORY_ID", Kind.CODED, code=category, names=("crm_categories",), beyond=True),
         # An active one whose time has come makes a deal as soon as the box looks.
         Field("ACTIVE", Kind.FLAG, take=lambda _: False),
