@@ -113,8 +113,8 @@ def change_items(day: Day) -> None:
             _change(day, items, number)
         for _ in range(day.amount(len(items), CREATIONS)):
             _create(day, items)
-        kept = day.company.schedules.templates() if kind == DEAL else set()
-        for number in day.some([one for one in items.ids if one not in kept], DELETIONS):
+        templates = day.company.schedules.templates() if kind == DEAL else set()
+        for number in day.some([one for one in items.ids if one not in templates], DELETIONS):
             delete_item(day.company, day.now(), _wish(items, id=_key(items, number), links=False))
             _note(day, items, DELETED, number)
             gone.setdefault(kind, set()).add(number)

@@ -22,7 +22,7 @@ PERIODS = ("day", "week", "month", "year")
 class Schedules:
     def __init__(self, crm: Crm, count: int) -> None:
         self.crm = crm
-        self.table = Table([], dict)
+        self.table = Table([], lambda _: {})
         for place in range(count):
             self.add(place)
 
