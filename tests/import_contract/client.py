@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from tests.import_contract.servers import Server
+from tests.import_contract.servers import REQUISITES, Server
 
 ENTITY_OF = {
     "departments": "users",
@@ -34,6 +34,7 @@ ENTITY_OF = {
     "crm_spitems": "crm",
     **dict.fromkeys(("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections"), "crm"),
     **dict.fromkeys(("crm_product_props", "crm_products", "crm_prices"), "crm"),
+    **dict.fromkeys(REQUISITES, "crm"),
 }
 NOON = "2024-03-01T09:00:00Z"
 JSON = dict[str, Any]

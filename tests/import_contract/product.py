@@ -69,8 +69,8 @@ def answer_of(outcome: Outcome) -> JSON:
         "status": outcome.status,
         "id": outcome.target_id,
         "ignored": list(outcome.ignored),
-        "options": dict(outcome.options),
         "error": error,
+        **({"options": dict(outcome.options)} if outcome.options else {}),
     }
 
 

@@ -27,8 +27,9 @@ final class FakeRecords implements Records
         'crm_measures' => [['code']],
         'crm_vats' => [['name', 'rate'], ['name']],
         'crm_price_types' => [['base'], ['xmlId'], ['name']],
-        'crm_product_props' => [['kind', 'code']],
-        'crm_requisite_presets' => [['COUNTRY_ID', 'NAME']],
+        'crm_catalog_sections' => [['name'], ['iblockSectionId', 'name']],
+        'crm_product_props' => [['kind', 'code'], ['kind', 'name', 'propertyType']],
+        'crm_requisite_presets' => [['XML_ID'], ['COUNTRY_ID', 'NAME']],
     ];
 
     private readonly Db $db;

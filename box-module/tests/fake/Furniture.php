@@ -61,7 +61,7 @@ final class Furniture
             'users' => ['1' => self::ADMINISTRATOR],
             'crm_categories' => ['0' => $pipeline],
             'crm_stages' => self::stages(),
-        ];
+        ] + self::catalog();
     }
 
     /** @param array<string, array<string, array<string, mixed>>> $records */
@@ -79,6 +79,29 @@ final class Furniture
         }
         $box->set('root_department', (string)array_key_first($records['departments']));
         $box->set('timezone', 'Europe/Moscow');
+    }
+
+    /** @return array<string, array<string, array<string, mixed>>> */
+    private static function catalog(): array
+    {
+        $currency = static fn (string $code, float $rate) => [
+            'CURRENCY' => $code, 'AMOUNT' => $rate, 'AMOUNT_CNT' => 1, 'BASE' => $code === 'RUB',
+        ];
+        $measure = static fn (int $code, string $title, string $symbol) => [
+            'code' => $code, 'measureTitle' => $title, 'symbol' => $symbol, 'isDefault' => $code === 796,
+        ];
+        $vat = static fn (string $name, ?int $rate) => ['name' => $name, 'rate' => $rate, 'active' => true];
+        return [
+            'crm_currencies' => [
+                '1' => $currency('RUB', 1), '2' => $currency('USD', 78.5), '3' => $currency('EUR', 91.25),
+            ],
+            'crm_measures' => [
+                '1' => $measure(6, 'Метр', 'м'), '2' => $measure(112, 'Литр', 'л'),
+                '3' => $measure(166, 'Килограмм', 'кг'), '4' => $measure(796, 'Штука', 'шт'),
+            ],
+            'crm_vats' => ['1' => $vat('Без НДС', null), '2' => $vat('НДС 20%', 20)],
+            'crm_price_types' => ['1' => ['name' => 'BASE', 'base' => true, 'xmlId' => 'BASE', 'sort' => 100]],
+        ];
     }
 
     /** @return array<string, array<string, mixed>> */

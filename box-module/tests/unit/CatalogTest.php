@@ -118,7 +118,8 @@ final class CatalogTest extends RouterCase
     {
         $red = ['id' => '26', 'value' => 'Красный', 'xmlId' => 'red'];
         $blue = ['id' => '27', 'value' => 'Синий', 'xmlId' => ''];
-        $color = ['name' => 'Цвет', 'code' => 'COLOR', 'options' => [(object)$red, (object)$blue]];
+        $color = ['name' => 'Цвет', 'code' => 'COLOR', 'propertyType' => 'L'];
+        $color['options'] = [(object)$red, (object)$blue];
         $items = static fn(array $fields) => [self::item('p', $fields)];
         $send = fn(array $fields, bool $dry = false) => $this->batch('crm_product_props', $items($fields), $dry);
         $this->assertEquals(new \stdClass(), $send($color, true)[0]['options']);

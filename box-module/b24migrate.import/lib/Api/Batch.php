@@ -84,7 +84,8 @@ final class Batch
         $this->records->leftOut();
         $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
         $known = array_intersect_key($fields, $kinds);
-        $kept = array_diff_key($known, $this->records->losses());
+        $told = array_flip($this->stream->neverWritten);
+        $kept = array_diff_key($known, $this->records->losses(), $told);
         if ($entry?->id === null) {
             // what an attempt that died has left is this item itself, and no other that stands in its way
             $left = $entry === null ? null : $this->records->findLeftover($key, $kept);
@@ -102,7 +103,9 @@ final class Batch
             $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->linked);
             [$status, $id] = ['updated', $this->writer->set($next, array_diff_key($kept, $own))];
         }
-        $ignored = array_map('strval', [...array_keys(array_diff_key($fields, $kept)), ...$this->records->leftOut()]);
+        $ignored = array_map('strval', [
+            ...array_keys(array_diff_key($fields, $kept, $told)), ...$this->records->leftOut(),
+        ]);
         $answer = ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
         return $this->stream->hasOptions ? $answer + ['options' => (object)$this->optionsOf($id, $fields)] : $answer;
     }

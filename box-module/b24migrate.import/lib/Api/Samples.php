@@ -112,7 +112,7 @@ final class Samples
         'crm_products' => [
             'kind' => 'product', 'name' => self::NAME, 'active' => false, 'measure' => '{crm_measures}',
             'vatId' => '{crm_vats}', 'iblockSectionId' => '{crm_catalog_sections}', 'createdBy' => '{users}',
-            'dateCreate' => self::BEFORE, 'properties' => ['{crm_product_props}' => self::NAME],
+            'dateCreate' => self::BEFORE, 'properties' => ['{crm_product_props}' => [self::NAME]],
         ],
         'crm_prices' => [
             'productId' => '{crm_products}', 'catalogGroupId' => '{crm_price_types}', 'price' => 10.5,

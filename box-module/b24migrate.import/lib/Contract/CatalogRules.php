@@ -22,7 +22,12 @@ final class CatalogRules
     public static function sameVat(array $fields, Lookup $box): ?string
     {
         $name = ['name' => $fields['name'] ?? null];
-        return $box->find('crm_vats', isset($fields['rate']) ? $name + ['rate' => $fields['rate']] : $name);
+        if (isset($fields['rate'])) {
+            return $box->find('crm_vats', $name + ['rate' => $fields['rate']]);
+        }
+        // no tax at all is something else than one of 0 %
+        $found = $box->find('crm_vats', $name);
+        return $found !== null && ($box->read('crm_vats', $found)['rate'] ?? null) === null ? $found : null;
     }
 
     /** There is one base price on every box; the others are told apart by their XML_ID, or else by their name. */
@@ -33,11 +38,23 @@ final class CatalogRules
             ?? $box->find('crm_price_types', ['name' => $fields['name'] ?? null]);
     }
 
-    /** By code among those of products, or among those of offers: the key says which. */
+    public static function sameSection(array $fields, Lookup $box): ?string
+    {
+        $name = ['name' => $fields['name'] ?? null];
+        if (isset($fields['iblockSectionId'])) {
+            return $box->find('crm_catalog_sections', $name + ['iblockSectionId' => $fields['iblockSectionId']]);
+        }
+        $found = $box->find('crm_catalog_sections', $name);
+        $above = $found === null ? null : $box->read('crm_catalog_sections', $found)['iblockSectionId'] ?? null;
+        return $above === null ? $found : null;
+    }
+
+    /** By code, or else by name and type, among those of products, or among those of offers: the key says which. */
     public static function sameProperty(array $fields, Lookup $box, string $key): ?string
     {
-        $code = ($fields['code'] ?? '') === '' ? null : $fields['code'];
-        return $box->find('crm_product_props', ['kind' => self::kindOfProperty($key), 'code' => $code]);
+        $code = ($fields['code'] ?? '') === '' ? [] : ['code' => $fields['code']];
+        $name = ['name' => $fields['name'] ?? null, 'propertyType' => $fields['propertyType'] ?? null];
+        return $box->find('crm_product_props', ['kind' => self::kindOfProperty($key)] + ($code ?: $name));
     }
 
     /** `source:crm_product_props:offer:12` */
@@ -48,8 +65,9 @@ final class CatalogRules
 
     public static function samePreset(array $fields, Lookup $box): ?string
     {
-        $country = ['COUNTRY_ID' => $fields['COUNTRY_ID'] ?? null];
-        return $box->find('crm_requisite_presets', $country + ['NAME' => $fields['NAME'] ?? null]);
+        $named = ['COUNTRY_ID' => $fields['COUNTRY_ID'] ?? null, 'NAME' => $fields['NAME'] ?? null];
+        $code = ($fields['XML_ID'] ?? '') === '' ? null : $fields['XML_ID'];
+        return $box->find('crm_requisite_presets', ['XML_ID' => $code]) ?? $box->find('crm_requisite_presets', $named);
     }
 
     public static function offerHasParent(array $fields, Inspection $seen): void

@@ -106,8 +106,14 @@ final class CrmRules
     }
 
     /** Where the number of a type and an id are fields of their own. */
-    public static function ownerExists(array $fields, Inspection $seen, string $type, string $id): void
+    public static function ownerExists(array $fields, Inspection $seen, string $type, string $id, ?array $types): void
     {
+        $number = (string)($fields[$type] ?? '');
+        $word = in_array($number, Kind::CRM_TYPES_OF_EVERY_BOX, true) || (int)$number < 128 ? $number : 'smart';
+        $seen->field = $type;
+        if ($types !== null && !in_array($word, $types, true)) {
+            throw $seen->refuse("$number cannot be an owner here");
+        }
         $seen->field = $id;
         if (isset($fields[$type], $fields[$id])) {
             Kind::crmItem((string)$fields[$type], $fields[$id], $seen);

@@ -34,12 +34,17 @@ final class CrmStreams
         'date' => self::ITEM['date'] . ' birthdate',
     ] + self::ITEM;
     private const QUOTE = [
-        'text' => self::ITEM['text'] . ' quoteNumber content terms',
+        'text' => self::ITEM['text'] . ' quoteNumber content terms client[A-Z]\w*',
         'date' => self::ITEM['date'] . ' actualDate',
+        'int' => 'commentsType contentType termsType',
+        'company' => self::ITEM['company'] . ' mycompanyId',
         'deal' => 'dealId',
         '[file]' => 'storageElementIds',
     ] + self::ITEM;
-    private const INVOICE = ['text' => self::ITEM['text'] . ' accountNumber'] + self::ITEM;
+    private const INVOICE = [
+        'text' => self::ITEM['text'] . ' accountNumber xmlId',
+        'company' => self::ITEM['company'] . ' mycompanyId',
+    ] + self::ITEM;
     private const CHANGES = ['time' => 'DATE_CREATE DATE_MODIFY', 'user' => 'CREATED_BY_ID MODIFY_BY_ID'];
 
     public const TABLE = [
@@ -54,21 +59,21 @@ final class CrmStreams
         'crm_vats' => ['crm', ['text' => 'name!', 'number' => 'rate', 'int' => 'sort', 'flag' => 'active']],
         'crm_price_types' => ['crm', ['text' => 'name! xmlId', 'flag' => 'base', 'int' => 'sort']],
         'crm_catalog_sections' => ['crm', [
-            'text' => 'name! code xmlId description',
+            'text' => 'name! code xmlId description descriptionType',
             'int' => 'sort',
             'flag' => 'active',
             'section' => 'iblockSectionId',
         ]],
         'crm_product_props' => ['crm', [
-            'text' => 'name! code xmlId propertyType userType',
+            'text' => 'name! code xmlId propertyType! userType',
             'flag' => 'multiple isRequired',
             'int' => 'sort',
             '[list value]' => 'options',
         ]],
         'crm_products' => ['crm', [
-            'product kind' => 'kind',
+            'product kind' => 'kind!',
             'product' => 'parentId',
-            'text' => 'name! code xmlId previewText detailText purchasingCurrency',
+            'text' => 'name! code xmlId (preview|detail)Text(Type)? purchasingCurrency',
             'flag' => 'active vatIncluded',
             'int' => 'sort',
             'section' => 'iblockSectionId',
@@ -89,21 +94,21 @@ final class CrmStreams
         ]],
         'crm_requisite_presets' => ['crm', [
             'text' => 'NAME! XML_ID',
-            'int' => 'COUNTRY_ID SORT',
+            'int' => 'COUNTRY_ID! SORT',
             'flag' => 'ACTIVE',
-            '[object]' => 'fields',
+            '[preset field]' => 'fields',
         ]],
         'crm_requisites' => ['crm', [
             'int' => 'ENTITY_TYPE_ID! SORT',
             'id' => 'ENTITY_ID!',
-            'preset' => 'PRESET_ID',
-            'text' => 'NAME CODE XML_ID RQ_\w+',
+            'preset' => 'PRESET_ID!',
+            'text' => 'NAME CODE XML_ID ORIGINATOR_ID RQ_[A-Z0-9_]+',
             'flag' => 'ACTIVE ADDRESS_ONLY',
         ] + self::CHANGES],
         'crm_bank_details' => ['crm', [
             'requisite' => 'ENTITY_ID!',
             'int' => 'COUNTRY_ID SORT',
-            'text' => 'NAME CODE XML_ID RQ_\w+ COMMENTS',
+            'text' => 'NAME CODE XML_ID ORIGINATOR_ID RQ_[A-Z0-9_]+ COMMENTS',
             'flag' => 'ACTIVE',
         ] + self::CHANGES],
         'crm_addresses' => ['crm', [
@@ -125,28 +130,49 @@ final class CrmStreams
     /** @return array<string, mixed> further arguments of a Stream */
     public static function behaviour(string $name): array
     {
-        $linked = ['oneAtATime' => true, 'hasOptions' => $name === 'crm_product_props', 'linkedTo' => match ($name) {
-            'crm_currencies' => CatalogRules::sameCurrency(...),
-            'crm_measures' => CatalogRules::sameMeasure(...),
-            'crm_vats' => CatalogRules::sameVat(...),
-            'crm_price_types' => CatalogRules::samePriceType(...),
-            'crm_product_props' => CatalogRules::sameProperty(...),
-            'crm_requisite_presets' => CatalogRules::samePreset(...),
-            default => null,
-        }];
-        $owner = static fn (string $type, string $id) => static fn (array $fields, Inspection $seen)
-            => CrmRules::ownerExists($fields, $seen, $type, $id);
-        return match ($name) {
+        return self::linking($name) + match ($name) {
             'crm_products' => ['rules' => [CatalogRules::offerHasParent(...)]],
-            'crm_requisites', 'crm_requisite_links' => ['rules' => [$owner('ENTITY_TYPE_ID', 'ENTITY_ID')]],
+            'crm_requisites' => ['rules' => [self::owner(['3', '4'])]],
+            'crm_requisite_links' => ['rules' => [self::owner(['2', '7', '31', 'smart'])]],
             'crm_addresses' => [
-                'rules' => [$owner('ENTITY_TYPE_ID', 'ENTITY_ID'), $owner('ANCHOR_TYPE_ID', 'ANCHOR_ID')],
+                'rules' => [self::owner(['1', '8']), self::owner(null, 'ANCHOR_TYPE_ID', 'ANCHOR_ID')],
             ],
             'crm_leads' => ['rules' => [CrmRules::leadStageExists(...)]],
             'crm_quotes' => ['rules' => [CrmRules::quoteStageExists(...)]],
             'crm_invoices' => ['rules' => [CrmRules::categoryIsOfItsType(...), CrmRules::invoiceStageExists(...)]],
-            'crm_currencies' => ['keptWhenLinked' => ['AMOUNT', 'AMOUNT_CNT', 'SORT', 'LANG']] + $linked,
-            default => $linked['linkedTo'] === null ? [] : $linked,
+            default => [],
         };
+    }
+
+    /** What the box has is taken, and stays as it is there. */
+    private static function linking(string $name): array
+    {
+        [$same, $kept] = match ($name) {
+            'crm_currencies' => [CatalogRules::sameCurrency(...), 'CURRENCY AMOUNT AMOUNT_CNT'],
+            'crm_measures' => [
+                CatalogRules::sameMeasure(...), 'code measureTitle symbol symbolIntl symbolLetterIntl isDefault',
+            ],
+            'crm_vats' => [CatalogRules::sameVat(...), 'name rate sort active'],
+            'crm_price_types' => [CatalogRules::samePriceType(...), 'name base sort xmlId'],
+            'crm_catalog_sections' => [CatalogRules::sameSection(...), ''],
+            'crm_product_props' => [CatalogRules::sameProperty(...), 'name code propertyType userType multiple'],
+            'crm_requisite_presets' => [
+                CatalogRules::samePreset(...), 'NAME COUNTRY_ID ACTIVE SORT XML_ID fields',
+            ],
+            default => [null, ''],
+        };
+        return $same === null ? [] : [
+            'oneAtATime' => true,
+            'linkedTo' => $same,
+            'keptWhenLinked' => explode(' ', $kept),
+            'neverWritten' => $name === 'crm_currencies' ? ['BASE'] : [],
+            'hasOptions' => $name === 'crm_product_props',
+        ];
+    }
+
+    /** @param ?list<string> $types of which a record can be the owner; null: of all */
+    private static function owner(?array $types, string $type = 'ENTITY_TYPE_ID', string $id = 'ENTITY_ID'): \Closure
+    {
+        return static fn (array $fields, Inspection $seen) => CrmRules::ownerExists($fields, $seen, $type, $id, $types);
     }
 }

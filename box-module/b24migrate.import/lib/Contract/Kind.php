@@ -61,6 +61,7 @@ final class Kind
             'product' => 'productId',
         ],
         'communication' => ['text' => 'TYPE! VALUE', 'crm owner' => 'owner'],
+        'preset field' => ['text' => 'FIELD_NAME! FIELD_TITLE', 'int' => 'SORT', 'flag' => 'IN_SHORT_LIST'],
         'list value' => ['text' => 'id! value! xmlId', 'int' => 'sort', 'flag' => 'default'],
     ];
     private const RECIPIENTS = ['U' => 'user', 'SG' => 'group', 'DR' => 'department'];
@@ -209,11 +210,12 @@ final class Kind
         self::crmItem((string)$owner['ownerTypeId'], $owner['ownerId'], $seen);
     }
 
-    /** By the ids of properties. */
+    /** Lists by the ids of properties. */
     private static function propertyValues(mixed $value, Inspection $seen): void
     {
-        foreach (array_keys(Json::isObject($value) ? (array)$value : throw $seen->refuse('must be an object')) as $id) {
+        foreach (Json::isObject($value) ? (array)$value : throw $seen->refuse('must be an object') as $id => $values) {
             $seen->refer('crm_product_props', (string)$id, 'PARENT_NOT_FOUND');
+            Json::isList($values) || throw $seen->refuse("values of $id must be a list");
         }
     }
 

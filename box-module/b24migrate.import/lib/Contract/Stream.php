@@ -24,6 +24,7 @@ final class Stream
      * @param ?string $typedBy the field that tells a record's type, where each type has custom fields of its own
      * @param bool $oneAtATime whether two items could clash (an address, a title), so that one waits for the other
      * @param bool $hasOptions whether an item has list values, whose ids on the box are answered with it
+     * @param list<string> $neverWritten fields that are information: the box keeps its own
      */
     public function __construct(
         public readonly string $name,
@@ -35,7 +36,8 @@ final class Stream
         public readonly array $takenWhenLinked = [],
         public readonly ?string $typedBy = null,
         private readonly bool $oneAtATime = false,
-        public readonly bool $hasOptions = false
+        public readonly bool $hasOptions = false,
+        public readonly array $neverWritten = []
     ) {
         [$this->fields, $this->required] = $fields;
     }

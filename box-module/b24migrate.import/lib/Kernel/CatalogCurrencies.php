@@ -15,7 +15,6 @@ final class CatalogCurrencies extends Gateway
 {
     protected const TABLE = CurrencyTable::class;
     protected const FIELDS = ['text' => 'CURRENCY', 'number' => 'AMOUNT', 'int' => 'AMOUNT_CNT SORT'];
-    protected const LOSSES = ['BASE' => 'The base currency of this box stays as it is.'];
     private const LANG = ['FULL_NAME', 'FORMAT_STRING', 'DEC_POINT', 'THOUSANDS_SEP', 'DECIMALS'];
 
     public function has(string $id): bool

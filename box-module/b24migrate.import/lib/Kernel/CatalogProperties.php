@@ -27,7 +27,7 @@ final class CatalogProperties extends TableGateway
     public function find(array $values): ?string
     {
         $block = CatalogSections::block($values['kind']);
-        return $this->findByFields(['code' => $values['code']], ['=IBLOCK_ID' => $block]);
+        return $this->findByFields(array_diff_key($values, ['kind' => 1]), ['=IBLOCK_ID' => $block]);
     }
 
     public function read(array $ids): array

@@ -11,19 +11,22 @@ use Bitrix\Iblock\{ElementTable, SectionTable};
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Sections of the one catalogue that the CRM of the box has. */
-final class CatalogSections extends Gateway
+final class CatalogSections extends TableGateway
 {
     protected const TABLE = SectionTable::class;
     protected const FIELDS = [
         'text' => 'name code xmlId description', 'int' => 'sort', 'flag' => 'active', 'id' => 'iblockSectionId',
     ];
-    protected const FILLED = ['SORT'];
-
     /** The catalogue of products, or that of their offers. */
     public static function block(string $kind = 'product'): int
     {
         $id = $kind === 'offer' ? Catalog::getDefaultOfferId() : Catalog::getDefaultId();
         return $id ?? throw new ItemFault('VALIDATION', null, "the CRM of the box has no catalogue of {$kind}s");
+    }
+
+    public function find(array $values): ?string
+    {
+        return $this->findByFields($values, ['=IBLOCK_ID' => self::block()]);
     }
 
     public function create(string $key, array $fields): string

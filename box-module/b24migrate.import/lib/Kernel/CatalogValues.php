@@ -79,7 +79,7 @@ final class CatalogValues
         $values = [];
         foreach (array_diff_key($this->properties, [$this->parent => 1, $this->pictures => 1]) as $id => $property) {
             $there = $this->fromKernel($property, $row[$id] ?? null);
-            $values += in_array($there, [null, []], true) ? [] : [(string)$id => $there];
+            $values += $there === [] ? [] : [(string)$id => $there];
         }
         $parent = (int)($row[$this->parent] ?? 0);
         return [
@@ -113,7 +113,7 @@ final class CatalogValues
         ], $values) ?: '';
     }
 
-    private function fromKernel(array $property, mixed $raw): mixed
+    private function fromKernel(array $property, mixed $raw): array
     {
         $values = array_filter((array)($raw ?? []), static fn(mixed $one) => !in_array($one, [null, '', false], true));
         if ($property['PROPERTY_TYPE'] === self::FILE) {
@@ -128,7 +128,6 @@ final class CatalogValues
             'DateTime' => Dates::utc($told($one)),
             default => is_array($told($one)) ? $told($one) : (string)$told($one),
         };
-        $list = array_map($spelled, array_values($values));
-        return $property['MULTIPLE'] === 'Y' ? $list : $list[0] ?? null;
+        return array_map($spelled, array_values($values));
     }
 }

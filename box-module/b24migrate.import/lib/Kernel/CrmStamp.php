@@ -18,8 +18,8 @@ final class CrmStamp
     public static function of(string $stream, string $stamp, array $fields): array
     {
         return match (true) {
+            $stream === 'crm_quotes', ($fields['originId'] ?? $fields['xmlId'] ?? '') !== '' => [],
             in_array($stream, ['crm_spitems', 'crm_invoices'], true) => ['XML_ID' => $stamp],
-            $stream === 'crm_quotes', ($fields['originId'] ?? '') !== '' => [],
             default => ['ORIGINATOR_ID' => self::ORIGINATOR, 'ORIGIN_ID' => $stamp],
         };
     }
@@ -39,6 +39,8 @@ final class CrmStamp
     public static function hide(array $fields): array
     {
         $isStamp = ($fields['originatorId'] ?? null) === self::ORIGINATOR;
-        return ($isStamp ? ['originatorId' => null, 'originId' => null] : []) + $fields;
+        $isOurs = str_starts_with((string)($fields['xmlId'] ?? ''), Gateway::STAMP);
+        $hidden = ($isStamp ? ['originatorId' => null, 'originId' => null] : []) + ($isOurs ? ['xmlId' => null] : []);
+        return $hidden + $fields;
     }
 }

@@ -32,8 +32,13 @@ final class CrmValues
             'moment' => 'dateClosed',
             'date' => 'birthdate',
         ],
-        'crm_quotes' => ['text' => 'quoteNumber content terms', 'date' => 'actualDate'],
-        'crm_invoices' => ['text' => 'accountNumber'],
+        'crm_quotes' => [
+            'text' => 'quoteNumber content terms clientTitle clientAddr clientContact clientEmail clientPhone',
+            'link' => 'mycompanyId',
+            'int' => 'commentsType contentType termsType',
+            'date' => 'actualDate',
+        ],
+        'crm_invoices' => ['text' => 'accountNumber xmlId', 'link' => 'mycompanyId'],
     ];
     /** Written into the table when the operation is done: it would work them out, or copy a lead into its clients. */
     private const PAST_OPERATION = ['link' => 'leadId quoteId dealId', 'bool' => 'isReturnCustomer'];

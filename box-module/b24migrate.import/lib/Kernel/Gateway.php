@@ -25,7 +25,7 @@ abstract class Gateway implements Records
     protected const APPROXIMATIONS = [];
     protected const VOLATILE = [];
     /** What a stamp begins with. */
-    protected const STAMP = 'b24m_';
+    public const STAMP = 'b24m_';
 
     /** @var list<string> */
     protected array $leftOut = [];

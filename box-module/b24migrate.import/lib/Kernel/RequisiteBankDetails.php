@@ -14,7 +14,8 @@ final class RequisiteBankDetails extends RequisiteRecords
 {
     protected const TABLE = BankDetailTable::class;
     protected const FIELDS = [
-        'int' => 'COUNTRY_ID SORT', 'id' => 'ENTITY_ID', 'text' => 'NAME CODE XML_ID COMMENTS', 'flag' => 'ACTIVE',
+        'int' => 'COUNTRY_ID SORT', 'id' => 'ENTITY_ID',
+        'text' => 'NAME CODE XML_ID ORIGINATOR_ID COMMENTS', 'flag' => 'ACTIVE',
     ];
     private const OF_REQUISITES = ['ENTITY_TYPE_ID' => 8];
 

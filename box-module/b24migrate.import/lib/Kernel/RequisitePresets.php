@@ -47,7 +47,7 @@ final class RequisitePresets extends TableGateway
     {
         $told = static fn(array $one): array => [
             'FIELD_NAME' => (string)$one['FIELD_NAME'], 'FIELD_TITLE' => (string)($one['FIELD_TITLE'] ?? ''),
-            'SORT' => (int)($one['SORT'] ?? 0), 'IN_SHORT_LIST' => (string)($one['IN_SHORT_LIST'] ?? 'N'),
+            'SORT' => (int)($one['SORT'] ?? 0), 'IN_SHORT_LIST' => ($one['IN_SHORT_LIST'] ?? 'N') === 'Y',
         ];
         $fields = array_values(((array)$row['SETTINGS'])['FIELDS'] ?? []);
         return parent::toFields($row) + ['fields' => array_map($told, $fields)];
@@ -62,12 +62,11 @@ final class RequisitePresets extends TableGateway
         }
         $list = [];
         foreach (array_values($fields['fields'] ?? []) as $at => $one) {
-            $one = array_change_key_case((array)$one, CASE_UPPER);
-            $isShort = in_array($one['IN_SHORT_LIST'] ?? 'N', ['Y', true], true);
+            $one = (array)$one;
             $list[] = [
                 'ID' => $at + 1, 'FIELD_NAME' => (string)($one['FIELD_NAME'] ?? ''),
                 'FIELD_TITLE' => (string)($one['FIELD_TITLE'] ?? ''), 'SORT' => (int)($one['SORT'] ?? 0),
-                'IN_SHORT_LIST' => $isShort ? 'Y' : 'N',
+                'IN_SHORT_LIST' => ($one['IN_SHORT_LIST'] ?? false) ? 'Y' : 'N',
             ];
         }
         return $row + ['SETTINGS' => ['FIELDS' => $list, 'LAST_FIELD_ID' => count($list)] + $settings];

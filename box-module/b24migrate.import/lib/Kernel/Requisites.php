@@ -14,7 +14,7 @@ final class Requisites extends RequisiteRecords
 {
     protected const TABLE = RequisiteTable::class;
     protected const FIELDS = [
-        'int' => 'ENTITY_TYPE_ID SORT', 'id' => 'ENTITY_ID PRESET_ID', 'text' => 'NAME CODE XML_ID',
+        'int' => 'ENTITY_TYPE_ID SORT', 'id' => 'ENTITY_ID PRESET_ID', 'text' => 'NAME CODE XML_ID ORIGINATOR_ID',
         'flag' => 'ACTIVE ADDRESS_ONLY',
     ];
     private const CUSTOM = 'CRM_REQUISITE';

@@ -155,8 +155,8 @@ final class CatalogueTest extends KernelCase
             'createdBy' => '12', 'modifiedBy' => '13', 'dateCreate' => '2019-01-02T03:04:05Z',
             'timestampX' => '2020-01-02T03:04:05Z', 'iblockSectionId' => null,
             'properties' => [
-                $text => ['a', 'б'], $html => ['TEXT' => '<i>x</i>', 'TYPE' => 'html'],
-                $plan => $this->file('plan.pdf'),
+                $text => ['a', 'б'], $html => [['TEXT' => '<i>x</i>', 'TYPE' => 'html']],
+                $plan => [$this->file('plan.pdf')],
             ],
         ];
         $products = $this->real->records('crm_products');
@@ -166,7 +166,7 @@ final class CatalogueTest extends KernelCase
         $products->update($id, $product);
         self::assertEquals($product, array_intersect_key($products->read([$id])[$id], $product));
         self::assertCount($blobs, World::$tables['blobs'], 'no second copy of a file');
-        $next = ['morePhoto' => [], 'properties' => (object)[$text => null, $plan => null], 'previewPicture' => null];
+        $next = ['morePhoto' => [], 'properties' => (object)[$text => [], $plan => []], 'previewPicture' => null];
         $products->update($id, $next + $product);
         $empty = ['morePhoto' => [], 'previewPicture' => null] + $product;
         $empty['properties'] = [$html => $product['properties'][$html]];

@@ -38,7 +38,7 @@ final class RequisitesTest extends KernelCase
 
     public function testATemplateKeepsItsFields(): void
     {
-        $inn = ['FIELD_NAME' => 'RQ_INN', 'FIELD_TITLE' => 'ИНН', 'SORT' => 10, 'IN_SHORT_LIST' => 'Y'];
+        $inn = ['FIELD_NAME' => 'RQ_INN', 'FIELD_TITLE' => 'ИНН', 'SORT' => 10, 'IN_SHORT_LIST' => true];
         $preset = ['NAME' => 'Организация', 'COUNTRY_ID' => 1, 'ACTIVE' => true, 'SORT' => 20, 'XML_ID' => 'x'];
         $presets = $this->of('crm_requisite_presets');
         $id = $presets->create('a', $preset + ['fields' => [(object)$inn]]);
