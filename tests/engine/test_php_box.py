@@ -75,7 +75,8 @@ def test_the_certificate_closes(moved: Moved) -> None:
     sums = moved.certified.head.streams
     assert [one.stream for one in sums] == [*CATALOG.streams, "files"]
     assert all(one.verified for one in sums if one.stream != "files")
-    assert not any(one.failed for one in sums)
+    failed = {one.stream for one in sums if one.failed}
+    assert failed == {"files"}  # recordings that are with the operator of the telephony
 
 
 def test_a_second_run_changes_nothing(moved: Moved) -> None:
