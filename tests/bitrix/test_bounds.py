@@ -25,7 +25,9 @@ from b24migrate.model.interrupt import Interrupt
 from b24migrate.model.streams import Listing, Offset
 from b24migrate.ports.quota import LONGEST_REST_S, Quota
 
+# For answers that are broken off; one that has to arrive has `PATIENT`, where only the least rate is strict.
 QUICK = Timeouts(connect_s=2.0, read_s=2.0, probe_s=1.0, call_s=4.0, window_s=1.0, least_bytes=1000)
+PATIENT = QUICK._replace(read_s=60.0, call_s=60.0)
 
 
 def ask(answer: Pieces, timeouts: Timeouts = QUICK) -> MigrationError | bytes:
@@ -102,7 +104,7 @@ def test_a_large_answer_that_waits_for_another_is_not_taken_for_a_slow_one() -> 
     body = b'{"result":"' + b" " * (9 << 20) + b'"}'
     with RawServer(lambda _: [HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body]) as server:
         kit = Kit([server.webhook])
-        kit.portal.timeouts = QUICK._replace(call_s=60.0)
+        kit.portal.timeouts = PATIENT
         kit.portal.wire._large.acquire()
         free = threading.Timer(2.5 * QUICK.window_s, kit.portal.wire._large.release)
         free.start()
@@ -161,12 +163,12 @@ def test_a_whole_call_has_a_deadline_however_busy_the_line_is() -> None:
 
 def test_a_portal_that_thinks_and_then_answers_is_waited_for() -> None:
     body = b'{"result":"late"}'
-    assert ask(lambda _: [1.6, HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body]) == b'"late"'
+    assert ask(lambda _: [1.6, HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body], PATIENT) == b'"late"'
 
 
 def test_a_slow_line_that_brings_enough_is_no_broken_one() -> None:
-    body = b'{"result":"%b"}' % (b"x" * 6000)
-    found = ask(lambda _: [HEAD + b"Content-Length: %d\r\n\r\n" % len(body), *slowly(body, 0.2, 500)])
+    body = b'{"result":"%b"}' % (b"x" * 60_000)
+    found = ask(lambda _: [HEAD + b"Content-Length: %d\r\n\r\n" % len(body), *slowly(body, 0.2, 5000)], PATIENT)
     assert isinstance(found, bytes)
 
 

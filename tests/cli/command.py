@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 
 from b24migrate import cli
+from b24sim.clock import RunningClock
 from b24sim.options import parser, portal_from
 from b24sim.serve import Running, serve
 
@@ -76,17 +79,49 @@ class Scene:
         return subprocess.Popen(command, stdout=on, stderr=subprocess.PIPE, text=True, **more)
 
 
-SLOW = ("--latency", "0.3")  # a run lasts long enough for whatever is done meanwhile, until it is told to `hurry`
+class Hold(RunningClock):
+    """A portal with this clock takes calls and answers none of them as long as `on`: what is under way stays so,
+    however slow the machine is."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.on: Callable[[], bool] = lambda: False
 
-def hurry(portal: Running) -> None:
-    portal.portal.latency_s = 0.0
+    def let_go(self) -> None:
+        self.on = lambda: False
+
+    async def sleep(self, _: float) -> None:
+        while await asyncio.to_thread(self.on):
+            await asyncio.sleep(0.05)
 
 
 @contextmanager
 def cloud(*options: str) -> Iterator[Running]:
     with serve(portal_from(parser().parse_args([*SMALL, "--secret", SOURCE_SECRET, *options]))) as running:
         yield running
+
+
+def until_something_runs(scene: Scene) -> None:
+    while not something_runs(scene):
+        time.sleep(0.02)
+
+
+def something_runs(scene: Scene) -> bool:
+    log = scene.folder / "b24migrate.log"
+    return log.exists() and '"running"' in log.read_text()
+
+
+@contextmanager
+def held_cloud(scene: Scene) -> Iterator[tuple[Running, Hold]]:
+    """From when a phase runs it answers nothing, until it is let go."""
+    hold = Hold()
+    hold.on = lambda: something_runs(scene)
+    with cloud() as running:
+        running.portal.clock, running.portal.latency_s = hold, 1.0
+        try:
+            yield running, hold
+        finally:
+            hold.let_go()
 
 
 @contextmanager

@@ -6,8 +6,7 @@ import getpass
 import subprocess
 
 import pytest
-from tests.cli.command import SLOW, Scene, box, cloud, hurry
-from tests.cli.test_runs import until_something_runs
+from tests.cli.command import Scene, box, held_cloud, until_something_runs
 
 from b24migrate.cli import session
 
@@ -26,7 +25,7 @@ def test_without_a_run_there_is_nothing_to_pause_and_nothing_to_go_on_with(compa
 
 
 def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None:
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run", "--test-limit", "40")
         until_something_runs(scene)
@@ -34,7 +33,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         assert (result.code, result.err) == (0, "")
         assert result.out.startswith(f"Paused by {getpass.getuser()}@")
         assert "b24migrate resume" in result.out
-        hurry(source)
+        hold.let_go()
         code, out, err = left(child)
         assert code == 3, out + err
         sentence, hint = err.splitlines()
@@ -59,7 +58,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
 
 
 def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(scene: Scene) -> None:
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run", "--json")
         until_something_runs(scene)
@@ -67,7 +66,7 @@ def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(sc
         assert data["state"] == "paused"
         again = scene.run("pause", "--json").json
         assert again == data
-        hurry(source)
+        hold.let_go()
         code, out, _ = left(child)
         assert code == 3
         assert f'"exit_code": 3, "message": "{data["message"]}' in out
@@ -75,12 +74,12 @@ def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(sc
 
 
 def test_the_command_that_began_a_paused_run_goes_on_with_it_too(scene: Scene) -> None:
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run", "--entity", "users", "--entity", "groups")
         until_something_runs(scene)
         paused = scene.run("pause", "--json").json["run"]
-        hurry(source)
+        hold.let_go()
         left(child)
         ended = scene.run("run", "--entity", "users", "--entity", "groups", "--json")
         assert (ended.code, ended.json["run"]) == (0, paused), ended.all

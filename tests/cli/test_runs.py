@@ -12,12 +12,11 @@ import signal
 import socket
 import struct
 import termios
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
-from tests.cli.command import SLOW, Scene, box, cloud, hurry
+from tests.cli.command import Scene, box, cloud, held_cloud, until_something_runs
 
 from b24migrate.monitor.metrics import KINDS, serve
 
@@ -193,20 +192,14 @@ def test_metrics_are_served_meanwhile(company: Scene) -> None:
         stop()
 
 
-def until_something_runs(scene: Scene) -> None:
-    log = scene.folder / "b24migrate.log"
-    while not log.exists() or '"running"' not in log.read_text():
-        time.sleep(0.02)
-
-
 def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
         child.kill()
         child.communicate(timeout=300)
-        hurry(source)
+        hold.let_go()
         assert scene.run("worker", "--once").code == 0
         entities = scene.run("status", "--json").json["entities"]
         assert {entities[name]["phases"]["verify"] for name in ("users", "groups", "chats")} == {"done"}
@@ -242,12 +235,12 @@ def drained(terminal: int) -> str:
 
 
 def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
         child.send_signal(signal.SIGINT)
-        hurry(source)
+        hold.let_go()
         out, err = child.communicate(timeout=300)
         assert (child.returncode, err.strip()) == (
             4,

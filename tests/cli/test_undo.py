@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.cli.command import SLOW, TARGET_SECRET, Scene, box, cloud, hurry
+from tests.cli.command import TARGET_SECRET, Scene, box, cloud, held_cloud, until_something_runs
 from tests.engine.migrated import Listening
 
 from b24migrate import app, cli
@@ -194,9 +194,8 @@ def test_a_box_behind_the_same_address_that_knows_nothing_is_not_taken_for_the_s
 
 
 def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
-    from tests.cli.test_runs import until_something_runs
 
-    with cloud(*SLOW) as source, box() as target:
+    with held_cloud(scene) as (source, hold), box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
@@ -205,7 +204,7 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         assert "is running: the import cannot be undone" in result.err
         assert "b24migrate pause" in result.err
         scene.run("pause")
-        hurry(source)
+        hold.let_go()
         child.communicate(timeout=300)
         assert scene.run("undo", "--yes").code == 0
 

@@ -62,7 +62,7 @@ def write(made: World, table: str, key: str, payload: str) -> str:
     from contextlib import closing
 
     ((before,),) = made.sql(f'SELECT Payload FROM "{table}" WHERE RowKey = ?', key)  # noqa: S608
-    with closing(sqlite3.connect(made.folder / "b24migrate.db", timeout=5)) as store, store:
+    with closing(sqlite3.connect(made.folder / "b24migrate.db", timeout=60)) as store, store:
         store.execute(f'UPDATE "{table}" SET Payload = ? WHERE RowKey = ?', (payload, key))  # noqa: S608
     return str(before)
 
@@ -300,7 +300,7 @@ def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everyt
         put(queue, jobs, **more)
         if not spoilt and jobs and jobs[0].scope == "users-get":
             spoilt.append(jobs[0].id)
-            with closing(sqlite3.connect(small.folder / "b24migrate.db", timeout=5)) as store, store:
+            with closing(sqlite3.connect(small.folder / "b24migrate.db", timeout=60)) as store, store:
                 store.execute("UPDATE Jobs SET Args = '{' WHERE Id = ?", (jobs[0].id,))
 
     monkeypatch.setattr(SqliteQueue, "put", spoiling)

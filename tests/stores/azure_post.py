@@ -47,7 +47,7 @@ class Place(NamedTuple):
     def deliver(self, name: str = "work") -> list[Any]:
         """To somebody who gives up at once."""
         queue = self.account().queue(name)
-        received = list(queue.receive_messages(messages_per_page=32, max_messages=32, visibility_timeout=9))
+        received = list(queue.receive_messages(messages_per_page=32, max_messages=32, visibility_timeout=600))
         for one in received:
             queue.update_message(one, visibility_timeout=0)
         return received

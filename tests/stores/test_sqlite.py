@@ -289,7 +289,7 @@ def test_a_log_that_readers_held_back_is_cut(tmp_path: Path, opened: Opened, mon
 def test_a_job_whose_row_is_damaged_is_a_dead_letter_and_the_others_go_on(opened: Opened, tmp_path: Path) -> None:
     damaged, whole = Job("groups-get", "read", {"after": "5"}), Job("groups-get", "read", {"after": "9"})
     opened.queue.put([damaged, whole])
-    with closing(sqlite3.connect(tmp_path / "store.db", timeout=5)) as raw, raw:
+    with closing(sqlite3.connect(tmp_path / "store.db", timeout=60)) as raw, raw:
         raw.execute("UPDATE Jobs SET Args = '{\"after\": ' WHERE Id = ?", (damaged.id,))
     lease = opened.queue.claim("host:1:0", now=NOON, lease_s=60)
     assert lease is not None

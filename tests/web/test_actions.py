@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import resource
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, answering
+from tests.cli.command import SOURCE_SECRET, TARGET_SECRET, Hold, answering
 from tests.web.dashboard import LEAST, NOBODY, TOKEN, Desk, configured, dashboard, portals
 
 from b24migrate import cli
@@ -36,7 +35,6 @@ from b24migrate.web.actions import (
     read_action,
     write_action,
 )
-from b24sim.clock import RunningClock
 from b24sim.serve import Running
 
 PATIENCE_S = 90.0
@@ -55,22 +53,6 @@ def until(desk: Desk, holds: Callable[[Any], bool]) -> Any:
 
 def ended(view: Any) -> bool:
     return view["last_action"] is not None and view["last_action"]["exit_code"] is not None
-
-
-class Hold(RunningClock):
-    """A portal with this clock takes calls and answers none of them as long as `on`: what is under way stays so,
-    however slow the machine is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.on: Callable[[], bool] = lambda: False
-
-    def let_go(self) -> None:
-        self.on = lambda: False
-
-    async def sleep(self, _: float) -> None:
-        while await asyncio.to_thread(self.on):
-            await asyncio.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
