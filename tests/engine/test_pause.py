@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.chaos.kills import end
 from tests.engine.paused_run import after, pause, pause_and_be_told, resume, run_until_paused
-from tests.engine.test_workers import migration, owners
+from tests.engine.run_process import held, migration, owners, until_a_job_is_held
 from tests.engine.world import TALK, World, small, world
 
 from b24migrate.cli import worker
@@ -130,17 +130,16 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_while_it_leaves_loses_nothing(tmp_path: Path) -> None:
-    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
-        made.box.portal.latency_s = 0.05
+    with world(tmp_path) as made:
         commands = migration(made)
-        runner = commands.start("run")
-        try:
-            while not owners(made):
-                assert runner.poll() is None, commands.last_words()
-            with made.app() as app:
-                pause(app)
-        finally:
-            end(runner)
+        with held(made, lambda: bool(owners(made))):
+            runner = commands.start("run")
+            try:
+                until_a_job_is_held(made, runner)
+                with made.app() as app:
+                    pause(app)
+            finally:
+                end(runner)
         assert commands.finish("worker", "--once") == 0, commands.last_words()  # it helps with nothing
         assert made.sql("SELECT count(*) FROM Jobs") != [(0,)]
         assert commands.finish("resume") == 0, commands.last_words()

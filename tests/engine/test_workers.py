@@ -15,9 +15,9 @@ from threading import Event
 from typing import Any
 
 import pytest
-from tests.chaos.kills import Migration, end
-from tests.chaos.store_reader import SqlitePeek
-from tests.engine.world import TALK, World, small, world
+from tests.chaos.kills import end
+from tests.engine.run_process import held, migration, owners, until_a_job_is_held
+from tests.engine.world import TALK, small, world
 
 from b24migrate.cli.worker import help_with
 from b24migrate.engine import conductor, gates, plan
@@ -36,28 +36,20 @@ from b24migrate.ports import PAGE_LOG, Register, RegisterRow
 NOBODY = 2**22 + 1  # no system has so many processes
 
 
-def migration(made: World) -> Migration:
-    with made.app():  # writes the configuration and makes the store
-        pass
-    return Migration(made.folder, made.folder / "b24migrate.toml", 1.0, SqlitePeek(made.folder / "b24migrate.db"))
-
-
-def owners(made: World) -> set[str]:
-    """The processes that hold a job at this moment."""
-    return {owner.rpartition(":")[0] for (owner,) in made.sql("SELECT Owner FROM Jobs WHERE Owner IS NOT NULL")}
-
-
 @pytest.mark.slow
 def test_two_processes_share_one_run(tmp_path: Path) -> None:
-    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
-        made.box.portal.latency_s = 0.05
+    """What one of them has asked for does not come while there is a job that the other could take."""
+    names: set[str] = set()
+
+    def is_other_awaited() -> bool:
+        names.update(owners(made))
+        return len(names) < 2 and bool(made.sql("SELECT 1 FROM Jobs WHERE Owner IS NULL"))
+
+    with world(tmp_path, small(users=60, groups=20, chats=20, messages=600)) as made, held(made, is_other_awaited):
         commands = migration(made)
-        runner, worker = commands.start("run"), commands.start("worker")
-        names: set[str] = set()
+        worker, runner = commands.start("worker"), commands.start("run")
         try:
-            while runner.poll() is None:
-                names |= owners(made)
-            assert runner.returncode == 0, commands.last_words()
+            assert runner.wait(300) == 0, commands.last_words()
         finally:
             end(runner)
             end(worker)
@@ -70,15 +62,14 @@ def test_two_processes_share_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_was_killed_leaves_its_jobs_to_the_others(tmp_path: Path) -> None:
-    with world(tmp_path, latency_s=0.05) as made:
-        made.box.portal.latency_s = 0.05
+    with world(tmp_path) as made:
         commands = migration(made)
-        runner = commands.start("run")
-        try:
-            while not owners(made):
-                assert runner.poll() is None, commands.last_words()
-        finally:
-            end(runner)
+        with held(made, lambda: bool(owners(made))):
+            runner = commands.start("run")
+            try:
+                until_a_job_is_held(made, runner)
+            finally:
+                end(runner)
         assert commands.finish("run") == 0, commands.last_words()
         assert {created for created, _ in made.effects().values()} == {1}
         assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
