@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,9 @@ from tests.engine.world import SMALL, World, world
 from b24migrate.engine.phases import count_ranges, sweep
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Range
-from b24migrate.engine.phases.delta import Part, excluded_ids, find_parts
-from b24migrate.model.errors import Limited, Permanent, Transient
-from b24migrate.ports import SET_ASIDE, RegisterRow
+from b24migrate.engine.phases.delta import Part, excluded_ids, find_newest, find_parts
+from b24migrate.model.errors import MigrationError
+from b24migrate.ports import SET_ASIDE, Command, RegisterRow
 from b24sim.company.crm_ids import DEAL
 
 Json = Any
@@ -57,11 +57,35 @@ def test_a_full_page_goes_on_unless_it_ends_its_range(portal: World, first: int,
         lambda context, part, ids: sweep.list_rows(context, part, [(0, ids[-1])]),
     ],
 )
-@pytest.mark.parametrize("fault", [{"kind": "operating_limit"}, {"kind": "error", "code": "ERROR_CORE"}])
-def test_a_list_that_is_refused_for_now_is_not_empty(portal: World, listed: Json, fault: dict[str, Json]) -> None:
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        ({"kind": "operating_limit"}, "OPERATION_TIME_LIMIT"),
+        ({"kind": "error", "code": "ERROR_CORE"}, "ERROR_CORE"),
+    ],
+)
+def test_a_list_that_is_refused_for_now_is_not_empty(
+    portal: World, listed: Json, fault: dict[str, Json], code: str
+) -> None:
     portal.strike_cloud({"method": "crm.item.list", **fault})
-    with deals(portal) as (context, part, ids), pytest.raises((Limited, Permanent, Transient)):
+    with deals(portal) as (context, part, ids), pytest.raises(MigrationError) as caught:
         list(listed(context, part, ids))
+    assert caught.value.code == code
+
+
+def test_the_latest_change_is_asked_for_without_a_count(portal: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """https://apidocs.bitrix24.com/settings/performance/huge-data.html"""
+    asked: list[Command] = []
+    with deals(portal) as (context, part, _):
+        batch = context.source.batch
+
+        def asking(commands: Sequence[Command], **more: Json) -> Json:
+            asked.extend(commands)
+            return batch(commands, **more)
+
+        monkeypatch.setattr(context.source, "batch", asking)
+        assert find_newest(context, [part.listing])[0] is not None
+    assert [one.params["start"] for one in asked] == [-1]
 
 
 def test_only_what_is_compared_is_asked_for(portal: World) -> None:

@@ -15,7 +15,7 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.app import App
-from b24migrate.engine.cutover import Cutover, NotNow, take_back
+from b24migrate.engine.cutover import Cutover, NotNow, name_users, take_back
 from b24migrate.engine.phases.cutover_state import CertificateFile, CutoverState, DeltaCost, Step, read_cutover
 from b24migrate.engine.run import RunResult
 from b24migrate.insight import certificate
@@ -388,3 +388,10 @@ def test_the_forecast_grows_with_the_time_since_the_rehearsal() -> None:
     cut = after(10, costs=(replace(first, resumed=True), second))
     assert (cut.total_s, len(cut.basis)) == (125.0, 4)
     assert forecast_freeze(CutoverState(), now=None) is None  # type: ignore[arg-type]
+
+
+def test_writers_have_the_names_that_were_saved(firm: World) -> None:
+    with firm.app() as app:
+        names = name_users(app.context, ["1", "999", ""])
+    assert " " in names["1"]
+    assert (names["999"], names[""]) == ("user 999", "unknown user")

@@ -146,6 +146,29 @@ def test_files_of_a_lane_are_fetched_one_after_the_other_in_one_job(
     assert len(done) < len(small.records("Files"))
 
 
+def test_an_upload_whose_time_is_up_goes_on_behind_the_last_file_that_arrived(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was passed over would cost another round of the whole lane."""
+    came: list[list[str]] = []
+    upload = jobs.PERFORMERS["upload"]
+
+    def watched(context: RunContext, job: Job) -> Follow:
+        before = {row["RowKey"] for row in small.records("Files").values() if row["Status"] == "IMPORT_OK"}
+        followed = upload(context, job)
+        after = {row["RowKey"] for row in small.records("Files").values() if row["Status"] == "IMPORT_OK"}
+        came.append(sorted(after - before))
+        return followed
+
+    monkeypatch.setitem(jobs.PERFORMERS, "upload", watched)
+    with small.app(run={"workers": 1}) as app:
+        hurried = app.with_context(app.context.with_options(longest_job_s=0.0))
+        assert hurried.runner.run(app.chosen(), tick=small.leap()).exit_code == 0
+    lanes = sum(not some for some in came)  # the last job of a lane finds nothing more
+    assert [len(some) for some in came if some] == [1] * len(small.records("Files"))
+    assert lanes < len(small.records("Files"))
+
+
 def test_the_smallest_of_what_came_prove_that_files_can_be_had(small: World) -> None:
     """Of different places, where there are."""
     sizes = {"a": 9, "b": 2, "c": 7, "d": 4, "e": 3}

@@ -157,6 +157,12 @@ def test_a_run_says_in_its_own_row_too_how_it_ended(app: App) -> None:
     assert (own.state, own.exit_code, own.message) == (plan.ENDED, 5, "some differ")
 
 
+def test_a_run_reads_everything_and_looks_deep_only_when_it_is_told_to(small: World) -> None:
+    with small.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+    assert (run.plan.delta, run.plan.deep) == (False, False)
+
+
 def test_runs_of_one_second_keep_their_order(small: World) -> None:
     """A list of late writers shows what the last one found."""
     names = []

@@ -12,7 +12,10 @@ from tests.engine.refusals import BROKEN, CLOSED, DENIED, PRODUCTS, SOLD, comple
 from tests.engine.world import World, world
 
 from b24migrate.engine.phases import partial
+from b24migrate.engine.phases.pull_through import complete_rows
+from b24migrate.model.errors import Transient
 from b24migrate.model.records import Staged
+from b24migrate.model.streams import SourceRecord
 from b24migrate.ports import PARTIAL, RegisterRow
 from b24sim.errors import RestError
 
@@ -149,6 +152,19 @@ def test_a_deal_that_changed_and_is_refused_now_is_not_taken_for_complete(sales:
     assert after["title"] == "Исправлено"
     assert after["productRows"] == before["fields"]["productRows"]
     assert sales.entity("crm_deals").verified
+
+
+def test_rows_that_were_asked_for_together_are_not_divided_unless_it_is_done_gently(sales: World) -> None:
+    """The job is tried again first, as a whole."""
+    refuse(sales, PRODUCTS, lambda asked: "'D'" in asked, BROKEN)
+    with sales.app() as app:
+        context, stream = app.context, app.context.streams["crm_deals"]
+        assert stream.fetch is not None
+        named = [SourceRecord(str(one), {}, {}) for one in list(sales.cloud.portal.company.crm.deal_ids)[:3]]
+        rows = list(stream.fetch(context.source, named, context.known(stream)).values())
+        with pytest.raises(Transient):
+            complete_rows(context, stream, rows)
+        assert len(complete_rows(context, stream, rows, gently=True)) == len(rows) == 3
 
 
 def test_of_many_incomplete_records_only_those_of_a_page_are_looked_up(

@@ -253,6 +253,8 @@ def test_a_run_that_goes_on_reads_anew_what_was_walked_the_other_way(tmp_path: P
                 counts = {"pass": states.read(read.name).pass_no, **kept}
                 if earlier != "this":
                     states.change(read.name, partial(replace, counts=counts))
+                else:  # later versions compare it with theirs
+                    assert states.read(read.name).counts[READINGS][stream] == f"{methods[stream]} down"
             assert made.entity(read.name).phases["verify"].state == "done"
             made.change(stream, "add")
         made.strike_cloud()

@@ -23,6 +23,7 @@ def loss(*ids: int, lost: int = 1) -> Loss:
 def test_each_page_is_asked_for_just_above_its_newest_child() -> None:
     assert loss(10, 20, 30, 40, 50).next_pages(2, 9) == [51, 31, 11]
     assert loss(10, 20, 30, 40, 50).next_pages(2, 2) == [51, 31]
+    assert loss(10, 20, 30, 40).next_pages(2, 9) == [41, 21]
 
 
 def test_what_a_list_does_not_show_is_missing() -> None:

@@ -122,3 +122,11 @@ def test_texts_in_attachments_are_rewritten(small: World) -> None:
     assert text == {"MESSAGE": f"[USER={ids(small, 'users', 'source:users:')[2]}]Ann[/USER]"}
     assert link == {"LINK": {"NAME": "it", "LINK": new(small, group)}}
     assert (attach["ID"], attach["COLOR"]) == (1, "#29619b")
+
+
+def test_a_text_names_what_stands_in_it_and_nothing_else(small: World) -> None:
+    with small.app() as app:
+        names = app.context.memory.texts.mentioned
+        assert list(names("[USER=5]Anna[/USER]")) == [("users", "5")]
+        assert list(names("[CHAT=2]there[/CHAT]")) == [("chats", "2")]
+        assert not list(names("[URL=7]"))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -229,9 +230,9 @@ def test_a_run_does_not_go_on_without_its_heartbeat(tmp_path: Path, monkeypatch:
         raise ZeroDivisionError
 
     def tick() -> None:
-        assert time.monotonic() < latest, "it goes on"
+        assert next(ticks) < 3000, "it goes on"
 
-    latest = time.monotonic() + 120
+    ticks = count()
     with world(tmp_path, small()) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
         crew = WorkerPool(app.runner.join(run), app.runner.conductor(run), 1)

@@ -113,7 +113,7 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
 def try_change(change: Change, tests: Sequence[Candidate], folder: Path) -> Outcome:
     """The fastest tests first; then more of them, as long as there is time."""
     tried = 0
-    for some in choose(tests):
+    for some in choose(tests, change.file.stem):
         if some:
             tried += len(some)
             noticed, by = run(change, some, folder)
@@ -130,16 +130,21 @@ def doubt(done: Sequence[Outcome]) -> list[Outcome]:
     return [Outcome(one.change, one.tests) if one.by in failed else one for one in done]
 
 
-def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """The fastest of several files; then those that are about the file, in the order of how much they tell in a second."""
+def choose(tests: Sequence[Candidate], name: str = "") -> tuple[list[Candidate], list[Candidate]]:
+    """The fastest of several files; then those that are about the file: those of the test file of its name, and others in
+    the order of how much they tell in a second."""
     turns: Counter[str] = Counter()
     ordered: list[tuple[float, Candidate]] = []
     for test in sorted(tests, key=lambda one: one.seconds):
         turns[test.file] += 1  # the second of a file has to be twice as fast, the third three times
         ordered.append((turns[test.file] * test.seconds, test))
     first = _fitting([test for _, test in sorted(ordered, key=lambda one: one[0])], FIRST_S)
-    rest = sorted(set(tests) - set(first), key=lambda one: (-one.rare / (one.seconds + START_S), one.seconds, one.id))
-    return first, _fitting(rest, ALL_S)
+    others = set(tests) - set(first)
+    own = sorted(
+        (one for one in others if Path(one.file).stem == f"test_{name}"), key=lambda one: (one.seconds, one.id)
+    )
+    rest = sorted(others.difference(own), key=lambda one: (-one.rare / (one.seconds + START_S), one.seconds, one.id))
+    return first, _fitting([*own, *rest], ALL_S)
 
 
 def _fitting(tests: Sequence[Candidate], seconds: float) -> list[Candidate]:

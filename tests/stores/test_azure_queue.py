@@ -66,6 +66,18 @@ def test_what_would_have_followed_a_lost_lease_leaves_no_message(place: Place, q
     assert place.how_many() == 2
 
 
+def test_a_worker_that_holds_a_job_does_not_read_it_again_to_finish_it(
+    queue: AzureQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has changed meanwhile, the first try shows."""
+    queue.put([A])
+    lease = claim(queue)
+    with monkeypatch.context() as patched:
+        patched.setattr(queue._table, "get", lambda key: pytest.fail(f"{key} is read"))
+        queue.finish(lease, [B])
+    assert claim(queue).job == B
+
+
 def test_the_message_of_a_parked_job_is_hidden_until_it_is_due(place: Place, queue: AzureQueue) -> None:
     queue.put([A])
     queue.park(claim(queue), until=at(60))

@@ -41,6 +41,13 @@ def test_every_change_of_a_file_can_be_compiled_and_differs() -> None:
         assert one.source != before
 
 
+def test_then_come_those_of_the_file_with_the_same_name() -> None:
+    quick = [Candidate(f"tests/a.py::test_{number}", 1.0) for number in range(5)]
+    rare, own = Candidate("tests/b.py::test_rare", 3.0, rare=9.0), Candidate("tests/engine/test_undo.py::test_it", 8.0)
+    assert choose([*quick, rare, own], "undo") == (quick, [own, rare])
+    assert choose([*quick, rare, own], "other") == (quick, [rare, own])
+
+
 def test_fast_tests_of_several_files_come_first() -> None:
     tests = [Candidate(f"tests/a.py::test_{number}", 0.1 * number) for number in range(1, 4)]
     other, slow = Candidate("tests/b.py::test_other", 0.3), Candidate("tests/c.py::test_slow", 4.0)
