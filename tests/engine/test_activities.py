@@ -126,6 +126,16 @@ def test_a_letter_shows_its_pictures_and_links_on_the_box(moved: World) -> None:
     assert fields["SETTINGS"]["MESSAGE_HEADERS"] == row["SETTINGS"]["MESSAGE_HEADERS"]
 
 
+def test_files_keep_the_names_that_they_have_on_the_drive(moved: World) -> None:
+    company = moved.cloud.portal.company
+    numbers = [one for row in source(moved, "crm_activities").values() for one in row["files"]]
+    there = moved.imported("files")
+    for number in numbers:
+        file = company.drive_file(number)
+        assert file is not None
+        assert there[f"source:file:disk:{number}"]["fields"]["name"] == file.name
+
+
 def test_a_todo_keeps_its_people_and_no_calendar(moved: World) -> None:
     row = of_kind(moved, "CRM_TODO")
     fields = sent(moved, "crm_activities", row["ID"])

@@ -12,7 +12,7 @@ from b24migrate.entities.catalog.reader import CATALOG_FILES
 from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Json
-from b24migrate.model.streams import FileKind, FileRef
+from b24migrate.model.streams import FileKind, FileLink, FileRef
 from b24migrate.ports import Command, Source
 
 
@@ -62,7 +62,7 @@ def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[st
         if answer.result is not None:
             row: Json = msgspec.json.decode(answer.result)
             if isinstance(row, dict) and row.get(way.field):
-                found[ref.key] = str(row[way.field])
+                found[ref.key] = FileLink(str(row[way.field]), str(row.get("NAME") or ""))
     return found
 
 

@@ -664,12 +664,23 @@ class Entity:
         return f"{self.name.replace('_', '-')}-{phase}"
 
 
+class FileLink(str):
+    """Where a file is fetched from, with the name that the source gives it."""
+
+    name: str
+
+    def __new__(cls, url: str, name: str = "") -> FileLink:
+        made = super().__new__(cls, url)
+        made.name = name
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class FileKind:
     """How the link of a kind of file is asked for; None where the record itself carries it."""
 
     name: str
-    links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL
+    links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL, or FileLink
     otherwise: Callable[[str], str] | None = None  # another spelling of a URL, where that one is not found
     best_effort: bool = False  # somebody else than the portal keeps it: a migration is complete without it
 

@@ -24,7 +24,7 @@ from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job, Json, Link, Record, Settled, Span, Staged, Status
-from b24migrate.model.streams import FileRef
+from b24migrate.model.streams import FileLink, FileRef
 from b24migrate.ports import Part
 
 T = TypeVar("T")
@@ -256,7 +256,8 @@ def _fetch_one(context: RunContext, one: FileJob, url: str, fetched: KeptAtEnd[S
         return False
     size, sha256 = received
     file_access.remember_downloaded(context, one.ref, size)
-    name = one.ref.name or file_name(url, one.ref)
+    told = url.name if isinstance(url, FileLink) else ""
+    name = one.ref.name or told or file_name(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
     context.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
     return True
