@@ -77,6 +77,10 @@ class Size:
     deals: int = 60
     smart_items: int = 20
     requisites: int = 20
+    calls: int = 8
+    crm_activities: int = 40
+    crm_comments: int = 20
+    log_entries: int = 8
     tasks: int = 40
     posts: int = 30
     templates: int = 10
@@ -85,7 +89,7 @@ class Size:
 def options_of(size: Size) -> list[str]:
     """Of the portal that has this company."""
     sizes = [f"--{name.replace('_', '-')}={getattr(size, name)}" for name in Size.__slots__]
-    return [*sizes, "--departments=8", "--bad-users=3", "--code-templates=4", "--bots=1", "--limits=off"]
+    return [*sizes, "--departments=8", "--bad-users=3", "--code-templates=4", "--bots=1", "--crm-notes", "--limits=off"]
 
 
 # By a box's own methods everything takes ten times as many calls.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chaos.oracle import crm, feed, files, people, recurring, requisites, structure, tasks, workflows
+from tests.chaos.oracle import crm, feed, files, people, recurring, requisites, structure, tasks, timeline, workflows
 from tests.chaos.oracle.fate import failures
 from tests.chaos.oracle.ids import Ids
 from tests.chaos.oracle.source import Fields, Json, Source, source_of
@@ -22,6 +22,7 @@ def expected(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
         **workflows.streams(source, ids),
         **requisites.streams(source, ids),
         **recurring.streams(source, ids),
+        **timeline.streams(source, ids),
     }
     kept = {
         stream: {key(stream, one): row for one, row in rows.items() if one not in bad[stream]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tests.chaos.oracle import timeline
 from tests.chaos.oracle.ids import LETTERS, STREAM_OF
 from tests.chaos.oracle.source import REQUISITES, Fields, Json, Source
 
@@ -24,6 +25,7 @@ def failures(source: Source) -> Bad:
     _requisites_without_owners(source, bad)
     schedules = source["crm_recurring"].items()
     bad["crm_recurring"] = {key for key, row in schedules if row["DEAL_ID"] in bad["crm_deals"]}
+    _without_any_owner(source, bad)
     bad["tasks"] = {key for key, row in source["tasks"].items() if _is_lost(source, row, bad)}
     for stream in ("task_checklists", "task_comments"):
         bad[stream] = {key for key in source[stream] if key.partition(":")[0] in bad["tasks"]}
@@ -81,6 +83,23 @@ def _requisites_without_owners(source: Source, bad: Bad) -> None:
             owner = OWNERS.get(kind, "crm_spitems")
             if str(number if kind in OWNERS else f"{kind}:{number}") in bad[owner]:
                 bad[stream].add(key)
+
+
+def _without_any_owner(source: Source, bad: Bad) -> None:
+    """An activity, a comment or an entry of which no owner arrives; and what is beside one of these."""
+
+    def arrives(owner: Json) -> bool:
+        stream, key = timeline.place_of(owner)
+        return timeline.is_known(source, owner) and key not in bad[stream]
+
+    for stream in ("crm_activities", "crm_comments", "crm_logs"):
+        for key, row in timeline.asked(source, stream).items():
+            owners = [row["owner"]] if stream == "crm_logs" else row.get("owners") or timeline.owners_of(row)
+            if not any(map(arrives, owners)):
+                bad[stream].add(key)
+    for key in timeline.asked(source, "crm_notes"):
+        if key[1:] in bad[{"a": "crm_activities", "c": "crm_comments"}[key[0]]]:
+            bad["crm_notes"].add(key)
 
 
 def orphans(source: Source, bad: Bad) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from tests.chaos.oracle import feed, tasks
+from tests.chaos.oracle import feed, tasks, timeline
 from tests.chaos.oracle.source import CRM, Fields, Json, Source
 
 from b24sim.company.files import noise, picture
@@ -15,7 +15,8 @@ Wanted = Iterator[tuple[str, Fields]]
 
 def wanted(source: Source) -> Wanted:
     """Key -> size, SHA-256 and, where the source tells it, name. Those of records that fail are moved as well."""
-    for key, about in (*_pictures(source), *_of_chats(source), *_of_crm(source), *_of_tasks(source), *_of_feed(source)):
+    before = (*_pictures(source), *_of_chats(source), *_of_crm(source), *_of_tasks(source), *_of_feed(source))
+    for key, about in (*before, *_of_timeline(source)):
         yield f"source:file:{key}", about
 
 
@@ -81,6 +82,12 @@ def _of_feed(source: Source) -> Wanted:
         for one in map(str, row["attach"]):
             if drive := source.on_drive(one):
                 yield _drive(one, drive["NAME"], drive["SIZE"])
+
+
+def _of_timeline(source: Source) -> Wanted:
+    for one in dict.fromkeys(timeline.files(source)):
+        drive = source.on_drive(one)
+        yield _drive(one, drive["NAME"], drive["SIZE"])
 
 
 def _attached(source: Source, numbers: list[str]) -> Wanted:

@@ -19,12 +19,14 @@ EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
 DEAL, CONTACT, COMPANY = 2, 3, 4
 CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
 REQUISITES = (*("crm_requisite_presets", "crm_requisites", "crm_bank_details", "crm_addresses", "crm_requisite_links"),)
+TIMELINE = ("crm_calls", "crm_activities", "crm_comments", "crm_notes", "crm_logs")
 PLAIN = (
     *("departments", "users", "groups", "feed_posts", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
     *("tasks", "task_checklists", "task_comments"),
     *REQUISITES,
     "crm_recurring",
+    *TIMELINE,
 )
 
 
@@ -59,6 +61,12 @@ class Source:
     @property
     def excluded_chats(self) -> set[str]:
         return {number for number, chat in self["chats"].items() if chat["message_type"] in EXCLUDED_KINDS}
+
+    @cached_property
+    def excluded_activities(self) -> set[str]:
+        from tests.chaos.oracle.timeline import is_excluded  # which needs the source itself
+
+        return {number for number, row in self["crm_activities"].items() if is_excluded(row)}
 
     @cached_property
     def type_ids(self) -> dict[str, str]:
