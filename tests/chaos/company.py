@@ -96,7 +96,7 @@ def options_of(size: Size) -> list[str]:
 SIZES = {
     "rest": Size(
         users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5, requisites=8,
-        tasks=8, posts=8, templates=8,
+        tasks=8, posts=8, templates=8, calls=0, crm_activities=0, crm_comments=0, log_entries=0,
     )
 }  # fmt: skip
 
