@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.readers import id_of, row_in
+from b24migrate.entities.readers import id_of, row_in, same_id
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
@@ -26,7 +26,6 @@ RECENT_LISTS: Mapping[str, Args] = {
 NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 AHEAD = 40  # pages of a list that are asked for at first, at most
-MESSAGES_AT_ONCE = 50  # the most that `im.dialog.messages.get` shows
 ENUMERATIONS = 5
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
@@ -440,40 +439,19 @@ def refetch_messages(source: Source, wanted: Sequence[SourceRecord], known: Know
     found: dict[str, Row] = {}
     for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
         mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
-        while mine:
-            mine = refetch_newest(source, via, mine, chats, found)
+        asked = source.batch([ask_message(one, chats[one.parent]) for one in mine], via=via)
+        for one, answer in zip(mine, asked, strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in open_list(answer.result, ("messages",), "im.dialog.messages.get").items:
+                if same_id(raw, "id", one.child):
+                    found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found
 
 
-def refetch_newest(
-    source: Source,
-    via: int,
-    wanted: Sequence[SourceRecord],
-    chats: Mapping[str, SourceRecord],
-    found: dict[str, Row],
-) -> list[SourceRecord]:
-    """Of each chat the newest of these messages, with a page of older ones where several are wanted. Returns those
-    that lie further up."""
-    by_chat: dict[str, list[SourceRecord]] = {}
-    for one in sorted(wanted, key=lambda one: -int(one.child)):
-        by_chat.setdefault(one.parent, []).append(one)
-    commands = [ask_messages(some, chats[parent]) for parent, some in by_chat.items()]
-    left: list[SourceRecord] = []
-    for some, answer in zip(by_chat.values(), source.batch(commands, via=via), strict=True):
-        if answer.error is not None:
-            raise answer.error
-        rows = open_list(answer.result, ("messages",), "im.dialog.messages.get").items
-        shown = {int(id_of(raw, "id", "im.dialog.messages.get")): bytes(raw) for raw in rows}
-        lowest = min(shown, default=0)
-        found |= {one.id: Row(one.id, shown[int(one.child)], one.extras) for one in some if int(one.child) in shown}
-        left += [one for one in some[1:] if int(one.child) < lowest]
-    return left
-
-
-def ask_messages(newest_first: Sequence[SourceRecord], chat: SourceRecord) -> Command:
-    """The newest one below the next id, and those before it. Only this direction has an order (bitrix24-rest-1 §D5)."""
-    limit = MESSAGES_AT_ONCE if len(newest_first) > 1 else 1
-    params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(newest_first[0].child) + 1, "LIMIT": limit}
+def ask_message(message: SourceRecord, chat: SourceRecord) -> Command:
+    """The newest one below the next id. Only this direction has an order (bitrix24-rest-1 §D5)."""
+    params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(message.child) + 1, "LIMIT": 1}
     return Command("im.dialog.messages.get", params)
 
 
