@@ -25,7 +25,9 @@ final class CrmCategories extends Gateway
                 return CrmNumbers::number($type, (int)$category->getId());
             }
         }
-        return null;
+        // Invoices have one pipeline, which nobody sees, and no place for another.
+        $only = $type === \CCrmOwnerType::SmartInvoice ? $this->factory($type)?->getDefaultCategory() : null;
+        return $only ? CrmNumbers::number($type, (int)$only->getId()) : null;
     }
 
     public function read(array $ids): array

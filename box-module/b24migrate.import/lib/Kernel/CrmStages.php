@@ -77,6 +77,9 @@ final class CrmStages extends Gateway
         $type = match (true) {
             preg_match('/^DYNAMIC_(\d+)_STAGE_/', (string)$row['ENTITY_ID'], $found) === 1 => (int)$found[1],
             str_starts_with((string)$row['ENTITY_ID'], 'DEAL_STAGE') => \CCrmOwnerType::Deal,
+            str_starts_with((string)$row['ENTITY_ID'], 'SMART_INVOICE_STAGE') => \CCrmOwnerType::SmartInvoice,
+            $row['ENTITY_ID'] === 'STATUS' => \CCrmOwnerType::Lead,
+            $row['ENTITY_ID'] === 'QUOTE_STATUS' => \CCrmOwnerType::Quote,
             default => 0,
         };
         $stands = $type > 0 && CrmItems::count($type, ['=STAGE_ID' => $row['STATUS_ID']]) > 0;

@@ -900,6 +900,7 @@ namespace {
         public const Contact = 3;
         public const Company = 4;
         public const Activity = 6;
+        public const Quote = 7;
         public const SmartInvoice = 31;
         private const NAMES = ['LEAD' => 1, 'DEAL' => 2, 'CONTACT' => 3, 'COMPANY' => 4];
 

@@ -182,4 +182,33 @@ final class CrmStructureTest extends KernelCase
         $this->expectExceptionMessage('The name is empty');
         $this->real->records('crm_stages')->create('a', ['ENTITY_ID' => 'SOURCE', 'STATUS_ID' => 'X', 'NAME' => '']);
     }
+
+    public function testStagesOfLeadsQuotesAndInvoicesAreKeptWhileRecordsAreInThem(): void
+    {
+        $box = new KernelBox();
+        $places = [
+            'crm_leads' => ['STATUS', 'HOT'], 'crm_quotes' => ['QUOTE_STATUS', 'READ'],
+            'crm_invoices' => ['SMART_INVOICE_STAGE_310000000005', 'DT31_310000000005:P'],
+        ];
+        foreach ($places as $stream => [$dictionary, $code]) {
+            $stage = ['ENTITY_ID' => $dictionary, 'STATUS_ID' => $code, 'NAME' => 'x', 'SORT' => 5];
+            $id = $box->records('crm_stages')->create("source:crm_stages:$code", $stage);
+            self::assertNull($box->records('crm_stages')->reasonToKeep($id), $dictionary);
+            $box->records($stream)->create("source:$stream:1", ['title' => 'x', 'stageId' => $code]);
+            self::assertSame('items are in this stage', $box->records('crm_stages')->reasonToKeep($id), $dictionary);
+        }
+    }
+
+    public function testInvoicesHaveOnePipeline(): void
+    {
+        $categories = (new KernelBox())->records('crm_categories');
+        $invoices = ['entityTypeId' => '31', 'name' => 'Счета'];
+        self::assertNull($categories->find($invoices));
+        $id = World::put('crm_categories_31', ['TYPE' => 31, 'NAME' => 'Общая', 'IS_DEFAULT' => true]);
+        $number = CrmNumbers::number(31, $id);
+        $box = new KernelBox();
+        World::$services = [];
+        self::assertSame($number, $box->records('crm_categories')->find($invoices));
+        self::assertNull($box->records('crm_categories')->find(['entityTypeId' => '2', 'name' => 'Счета']));
+    }
 }
