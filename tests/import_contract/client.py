@@ -35,6 +35,7 @@ ENTITY_OF = {
     **dict.fromkeys(("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections"), "crm"),
     **dict.fromkeys(("crm_product_props", "crm_products", "crm_prices"), "crm"),
     **dict.fromkeys(REQUISITES, "crm"),
+    **dict.fromkeys(("crm_calls", "crm_activities", "crm_comments", "crm_notes", "crm_logs"), "crm"),
 }
 NOON = "2024-03-01T09:00:00Z"
 JSON = dict[str, Any]
