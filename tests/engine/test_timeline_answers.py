@@ -10,6 +10,7 @@ import pytest
 from tests.engine.skipped_records import GONE
 from tests.engine.world import World, small, world
 
+from b24migrate.insight import fidelity
 from b24migrate.model.errors import Halted
 from b24migrate.model.events import Event, Extracted
 from b24sim.habits import Habits
@@ -80,3 +81,13 @@ def test_a_reading_that_was_stopped_asks_about_no_comment_twice(made: World, mon
             made.run("crm_comments")
     assert made.run("crm_comments").exit_code == 0
     assert stats.inner["crm.timeline.bindings.list"] == len(made.imported("crm_comments")) == 10
+
+
+def test_a_target_that_does_not_take_them_is_told_with_the_reason(made: World) -> None:
+    made.box.portal.imports.streams = ()
+    with made.app() as app:
+        rules = {rule.stream: rule.reason for rule in fidelity.ask_target(app.context) if not rule.field}
+    assert "sends completed emails to the client again" in rules["crm_activities"]
+    assert "shows call cards" in rules["crm_calls"]
+    assert "notifies the users in the text" in rules["crm_comments"]
+    assert rules["crm_notes"] == rules["crm_logs"]
