@@ -12,7 +12,7 @@ from tests.chaos.oracle.texts import rewritten
 Owner = tuple[int, int]
 ORDER = 14
 OWNER_WORDS = {"LEAD": 1, "CONTACT": 3, "COMPANY": 4}
-NAMES = {2: "deal", 3: "contact", 4: "company", ORDER: "order"}
+NAMES = {1: "lead", 2: "deal", 3: "contact", 4: "company", 7: "quote", 31: "smart_invoice", ORDER: "order"}
 # Records of other parts of the portal, and what nobody knows.
 SHOWN_ONLY = frozenset({"CRM_TASKS_TASK", "IMOPENLINES_SESSION", "CONFIGURABLE_REST_APP", "PARTNER_WIDGET"})
 MESSAGES = frozenset({"CRM_SMS", "CRM_WHATSAPP"})
