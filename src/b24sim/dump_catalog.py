@@ -1,4 +1,5 @@
-"""The truth about a catalogue: every record of its streams, pictures by name, size and digest."""
+"""The truth about a catalogue: every record of its streams, pictures by name, size and digest. Sections, properties and
+products are of products or of offers: `product:9601`."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -39,6 +40,12 @@ def _table(name: str) -> Callable[[Portal, int | None], Iterator[Row]]:
     return rows
 
 
+def _sections(portal: Portal, _user: int | None) -> Iterator[Row]:
+    table = portal.company.catalog.sections
+    for number in table:
+        yield {"id": f"{KINDS[table.row(number)['iblockId']]}:{number}", "fields": table.row(number)}
+
+
 def _properties(portal: Portal, _user: int | None) -> Iterator[Row]:
     catalog = portal.company.catalog
     for number in catalog.properties:
@@ -51,7 +58,7 @@ def _products(portal: Portal, _user: int | None) -> Iterator[Row]:
     catalog = portal.company.catalog
     for iblock, table in catalog.products.items():
         for number in table:
-            yield {"id": str(number), "fields": product_fields(catalog, iblock, number)}
+            yield {"id": f"{KINDS[iblock]}:{number}", "fields": product_fields(catalog, iblock, number)}
 
 
 def product_fields(catalog: Catalog, iblock: int, number: int) -> Row:
@@ -71,7 +78,7 @@ MAKERS: dict[str, Any] = {
     "crm_measures": _table("measures"),
     "crm_vats": _table("vats"),
     "crm_price_types": _table("price_types"),
-    "crm_catalog_sections": _table("sections"),
+    "crm_catalog_sections": _sections,
     "crm_product_props": _properties,
     "crm_products": _products,
     "crm_prices": _table("prices"),

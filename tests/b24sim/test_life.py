@@ -18,7 +18,7 @@ from b24sim.dump import STREAMS, dump
 
 Json = Any
 PLAN = replace(
-    Plan(seed=3, tasks=40, messages=200, requisites=20, recurring=6),
+    Plan(seed=3, tasks=40, messages=200, requisites=20, recurring=6, products=12),
     calls=12,
     crm_activities=40,
     crm_comments=30,
@@ -103,7 +103,7 @@ def test_every_stream_and_every_trap_has_its_turn() -> None:
     streams: Counter[tuple[str, str]] = Counter()
     traps: set[str] = set()
     made = portal()
-    for seed in range(4):
+    for seed in range(7):
         changes = made.mutate(seed=seed, days=4, share=0.3)
         streams.update((name, done) for name, lists in changes["streams"].items() for done, ids in lists.items() if ids)
         traps |= {one["trap"] for one in changes["invisible"]}

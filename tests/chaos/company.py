@@ -82,6 +82,7 @@ class Size:
     crm_comments: int = 20
     log_entries: int = 8
     recurring: int = 3
+    products: int = 20
     tasks: int = 40
     posts: int = 30
     templates: int = 10
@@ -98,7 +99,7 @@ SIZES = {
     "rest": Size(
         users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5, requisites=8,
         tasks=8, posts=8, templates=8, calls=0, crm_activities=0, crm_comments=0, log_entries=0,
-        recurring=0,
+        recurring=0, products=6,
     )
 }  # fmt: skip
 

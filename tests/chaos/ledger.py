@@ -29,6 +29,7 @@ EXPLAINED = {
     "message_edited": ("delta.unseen.comments", "delta.unseen.chat_messages"),
     "message_deleted": ("delta.unseen.comments", "delta.unseen.chat_messages"),
     "reaction": ("delta.unseen.chat_messages",),
+    "product_values": ("delta.unseen.product_values",),
     "participant_swapped": ("delta.unseen.chat_people",),
     "activity_bound": ("delta.unseen.bindings",),
     "owner_deleted": ("delta.unseen.bindings",),
@@ -197,7 +198,7 @@ class Ledger:
 def is_provable(stream: str, number: str, there: Mapping[str, set[str]]) -> bool:
     """Of a parent whose deletion nobody can prove the children cannot be either."""
     known = STREAMS[stream]
-    of = STREAMS[known.parent] if known.parent else None
+    of = STREAMS.get(known.parent)  # an aid is no stream of its own
     return not known.unprovable and not (of and of.unprovable and number.rpartition(":")[0] not in there[of.name])
 
 

@@ -17,6 +17,7 @@ SMALL = Size(
     deals=32,  # as many as there must be for one of them to be in a pipeline that is gone
     smart_items=3,
     requisites=6,
+    products=5,
     tasks=7,
     posts=6,
     templates=8,  # half of them run code and are refused

@@ -92,7 +92,7 @@ def of_a_box() -> Named:
 
 def currency_row(place: int, code: str, amount: str, count: str, base: str) -> Row:
     """A row of `crm.currency.list`, with what only other methods tell under `_LANG`."""
-    russian, english, pattern = CURRENCY_NAMES[code]
+    russian, english, pattern = CURRENCY_NAMES.get(code, (code, code, f"# {code}"))
     return {
         "CURRENCY": code, "AMOUNT_CNT": count, "AMOUNT": amount, "SORT": str(100 * place), "BASE": base,
         "FULL_NAME": russian, "LID": "ru", "FORMAT_STRING": pattern,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from random import Random
 
 from b24sim.company import mutations_activities as activities
+from b24sim.company import mutations_catalog as catalog
 from b24sim.company import mutations_crm as crm
 from b24sim.company import mutations_people as people
 from b24sim.company import mutations_requisites as requisites
@@ -25,6 +26,7 @@ HABITS: tuple[Habit, ...] = (
     requisites.change_requisites,
     *(activities.change_activities, activities.change_calls, activities.change_timeline),
     change_schedules,
+    catalog.change_catalog,
 )
 
 

@@ -51,6 +51,7 @@ TRAPS = {
     "activity_bound": "one more record that it belongs to moves no date of an activity",
     "owner_deleted": "a record that it belonged to is deleted: it belongs to the others from now on, without a date",
     "call_changed": "calls have no date of a change",
+    "product_values": "values of properties that are written past the product leave its date as it was",
     "feed_comment_deleted": "a deleted comment moves nothing but NUM_COMMENTS of its post",
 }
 

@@ -16,7 +16,7 @@ Wanted = Iterator[tuple[str, Fields]]
 def wanted(source: Source) -> Wanted:
     """Key -> size, SHA-256 and, where the source tells it, name. Those of records that fail are moved as well."""
     before = (*_pictures(source), *_of_chats(source), *_of_crm(source), *_of_tasks(source), *_of_feed(source))
-    for key, about in (*before, *_of_timeline(source)):
+    for key, about in (*before, *_of_timeline(source), *_of_catalog(source)):
         yield f"source:file:{key}", about
 
 
@@ -53,6 +53,12 @@ def _of_crm(source: Source) -> Wanted:
                 for one in value if isinstance(value, list) else [value]:
                     if isinstance(one, dict) and "sha256" in one:
                         yield f"crm:{one['id']}", {"size": one["size"], "sha256": one["sha256"]}
+
+
+def _of_catalog(source: Source) -> Wanted:
+    for row in source["crm_products"].values():
+        for one in row["pictures"]:
+            yield f"catalog:{one['id']}", {"size": one["size"], "sha256": one["sha256"]}
 
 
 def _of_tasks(source: Source) -> Wanted:

@@ -17,9 +17,14 @@ ME = "1"  # the owner of the source's webhook
 # and a letter that nobody knows.
 EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
 DEAL, CONTACT, COMPANY = 2, 3, 4
+NO_VALUES = ("E", "G", "F")  # types of properties that are links to other elements, and pictures
 CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
 REQUISITES = (*("crm_requisite_presets", "crm_requisites", "crm_bank_details", "crm_addresses", "crm_requisite_links"),)
 TIMELINE = ("crm_calls", "crm_activities", "crm_comments", "crm_notes", "crm_logs")
+CATALOG = (
+    *("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections", "crm_product_props"),
+    *("crm_products", "crm_prices"),
+)
 PLAIN = (
     *("departments", "users", "groups", "feed_posts", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
@@ -27,6 +32,7 @@ PLAIN = (
     *REQUISITES,
     "crm_recurring",
     *TIMELINE,
+    *CATALOG,
 )
 
 
@@ -51,6 +57,7 @@ class Source:
     linked: dict[str, str] = field(default_factory=dict)  # users that the box has already: source id -> target id
     placeholder: str = ""
     templates: int = 0  # of recurring deals, which are no deals
+    properties: int = 0  # of products, whose values mean nothing elsewhere
     in_turn: bool = False  # the target takes CRM records by their age only: nobody waits for a parent of his own stream
     _attached: dict[str, Attached] = field(default_factory=dict)
     _readable: dict[str, Json] = field(default_factory=dict)
@@ -111,7 +118,11 @@ def source_of(cloud: Portal) -> Source:
     templates = [number for number, row in rows_of_deals if row["isRecurring"] == "Y" and number not in scheduled]
     for number in templates:
         del found["crm_deals"][number]
+    linked = [key for key, row in found["crm_product_props"].items() if row["propertyType"] in NO_VALUES]
+    for number in linked:
+        del found["crm_product_props"][number]
     made = Source(found, forum, copied, rows("files"), _custom(cloud), cloud.ask, url, templates=len(templates))
+    made.properties = len(linked)
     _leave_what_is_asked_for(made)
     return made
 
