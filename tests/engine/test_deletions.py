@@ -24,6 +24,7 @@ from b24migrate.targets.module import ImportTarget
 from b24sim.company.changes import CHANGES
 from b24sim.company.company import Company
 from b24sim.company.requisites import key_of
+from b24sim.dump import dump
 
 Json = Any
 STREAMS = catalog().streams
@@ -287,7 +288,9 @@ BY_HAND = {"crm_stages": remove_stage, "crm_categories": remove_pipeline}
 def with_owners(made: World) -> dict[str, set[str]]:
     """By stream the ids of what goes with its owner."""
     tables = made.cloud.portal.company.requisites.tables
-    return {name: {key_of(name, table.row(number)) for number in table} for name, table in tables.items()}
+    details = {name: {key_of(name, table.row(number)) for number in table} for name, table in tables.items()}
+    timeline = ("crm_activities", "crm_comments", "crm_notes", "crm_logs")
+    return details | {name: {row["id"] for row in dump(made.cloud.portal, name)} for name in timeline}
 
 
 def test_a_record_of_every_stream_is_found_deleted(whole: World) -> None:

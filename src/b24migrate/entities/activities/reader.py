@@ -78,6 +78,7 @@ def communications(seen: SourceRecord) -> Json:
             "owner": owner_value(one.get("ENTITY_TYPE_ID"), one.get("ENTITY_ID")),
         }
         for one in members
+        if isinstance(one, dict)
     ]
 
 
