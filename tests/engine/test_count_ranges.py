@@ -173,3 +173,8 @@ def test_an_answer_that_makes_no_sense_comes_to_an_end(total: int, listed: list[
         told = [count_ranges.compare(one, total, listed) for one in left]
         left = [part for one in told for half in one.left for part in count_ranges.cut_pages(half, half.parts)]
     assert asked < 20
+
+
+@pytest.mark.parametrize(("count", "pages"), [(0, 1), (1, 1), (50, 1), (51, 2), (120, 3)])
+def test_a_range_has_as_many_pages_as_its_ids_fill(count: int, pages: int) -> None:
+    assert Range(0, 999, range(1, count + 1)).pages == pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from b24migrate.engine.phases.files import AT_STAKE, keep_at_end
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job
 from b24migrate.model.streams import FileRef
+from b24migrate.ports import Source
 from b24sim.errors import RestError
 
 
@@ -121,6 +123,27 @@ def test_a_limit_on_links_loses_no_file(small: World) -> None:
     small.strike_cloud({"method": "disk.file.get", "kind": "operating_limit", "count": 40})
     assert small.run().exit_code == 0
     assert len(attached(small)) == 6
+
+
+def test_a_file_whose_link_makes_no_sense_takes_no_other_with_it(small: World) -> None:
+    with small.app() as app:
+        kinds = dict(app.context.file_kinds)
+        told = kinds["disk"].links
+        assert told is not None
+        asked: list[str] = []
+
+        def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
+            asked.extend(one.id for one in refs if one.id not in asked)
+            if any(one.id == asked[0] for one in refs):
+                raise ZeroDivisionError
+            return told(source, refs)
+
+        kinds["disk"] = replace(kinds["disk"], links=links)
+        odd = app.with_context(replace(app.context, file_kinds=kinds))
+        odd.runner.run(app.chosen(), tick=small.leap())
+    came = set(small.imported("files"))
+    assert [one for one in asked if f"source:file:disk:{one}" not in came] == asked[:1]
+    assert len(asked) > 1
 
 
 def test_what_must_not_go_without_its_files_does_not(small: World) -> None:
