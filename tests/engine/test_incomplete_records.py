@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.every_stream import CATALOG, PLAN, SETTINGS
-from tests.engine.refusals import BROKEN, CLOSED, DENIED, PRODUCTS, SOLD, complete, holds, refuse, sells, sold
+from tests.engine.refusals import BROKEN, CLOSED, PRODUCTS, SOLD, complete, holds, refuse, sells, sold
 from tests.engine.world import World, world
 
 from b24migrate.engine.phases import partial
@@ -26,7 +26,7 @@ def test_products_of_one_deal_are_stated_and_read_again(sales: World) -> None:
     sales.cloud.portal.many_owners = False
     victim = list(sales.cloud.portal.company.crm.deal_ids)[2]
     rows = sells(sales)
-    sales.strike_cloud({"method": PRODUCTS, **DENIED, "at": [len(rows) // 50 + 1 + 3]})
+    heal = refuse_for_ever(sales, victim)
     ended = sales.run()
     assert ended.exit_code == 5
     assert ended.message == "crm_deals: 1 incomplete"
@@ -34,6 +34,7 @@ def test_products_of_one_deal_are_stated_and_read_again(sales: World) -> None:
     (note,) = [one for one in sales.entity("crm_deals").notes if "product rows could not be read" in one]
     assert note.startswith(f"crm_deals {victim}: ")
     assert "productRows" not in sales.imported("crm_deals")[f"source:crm_deals:{victim}"]["fields"]
+    heal()
     complete(sales)
     assert sold(sales) == rows
 
