@@ -7,6 +7,7 @@ import pytest
 from tests.b24sim.client import call, control, result, send
 
 from b24sim import ManualClock, Portal, Running, serve
+from b24sim.company.catalog import PRODUCTS
 
 DEAL, CONTACT, COMPANY = 2, 3, 4
 OLD, OLDER, RECENT = "2020-03-01T10:00:00+03:00", "2019-03-01T10:00:00+03:00", "2024-05-01T09:00:00+03:00"
@@ -162,6 +163,11 @@ def test_product_rows_replace_one_another_and_touch_their_owner(box: Running) ->
     deal = items(box, DEAL)[0]
     assert deal["opportunity"] == 220
     assert deal["updatedTime"] == result(box, "server.time")
+    goods = {"fields": {"iblockId": PRODUCTS, "name": "Goods"}}
+    product = result(box, "catalog.product.add", goods)["element"]["id"]
+    result(box, "crm.item.productrow.set", body | {"productRows": [row | {"productId": product}]})
+    rows = result(box, "crm.item.productrow.list", {"filter": condition})["productRows"]
+    assert [r["productId"] for r in rows] == [product]
     foreign = body | {"productRows": [row | {"productId": 9638}]}
     assert call(box, "crm.item.productrow.set", foreign).json["error"] == "INVALID_ARG_VALUE"
     assert call(box, "crm.item.productrow.set", body | {"ownerId": 1}).json["error"] == "OWNER_NOT_FOUND"

@@ -51,8 +51,8 @@ def _owners(context: Context, kind: str) -> BoxItems:
 
 
 def _row(context: Context, kind: str, owner: int, sent: Row) -> Row:
-    if whole(sent.get("productId")):
-        # The catalogue of a new box is empty.
+    product = whole(sent.get("productId"))
+    if product and not context.portal.company.catalog.iblock_of(product):
         raise RestError("INVALID_ARG_VALUE", f"Товар {sent['productId']} не найден")
     price, rate, included = _number(sent.get("price")), sent.get("taxRate"), flag(sent.get("taxIncluded"))
     tax = _number(rate) / 100 if rate is not None else 0
@@ -61,7 +61,7 @@ def _row(context: Context, kind: str, owner: int, sent: Row) -> Row:
     discount = _number(sent.get("discountSum"))
     netto = exclusive + discount
     return {
-        "id": context.portal.native.number("product_rows"), "ownerId": owner, "ownerType": kind, "productId": 0,
+        "id": context.portal.native.number("product_rows"), "ownerId": owner, "ownerType": kind, "productId": product,
         "productName": str(sent.get("productName") or ""), "price": _plain(price), "priceAccount": _plain(price),
         "priceExclusive": _plain(round(exclusive, 8)), "priceNetto": _plain(round(netto, 8)),
         "priceBrutto": _plain(round(netto * (1 + tax), 8)), "quantity": _plain(_number(sent.get("quantity", 1))),
