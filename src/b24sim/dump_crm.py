@@ -7,7 +7,7 @@ from typing import Any
 from b24sim.company.crm import Crm, Items
 from b24sim.company.crm_fields import config_details
 from b24sim.company.crm_files import content, crm_file
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.company.crm_structure import category_row
 from b24sim.company.crm_world import FileId
 from b24sim.company.requisites import key_of
@@ -16,6 +16,8 @@ from b24sim.portal import Portal
 from b24sim.table import Row, shown
 
 Maker = Callable[[Portal, int | None], Iterator[Row]]
+# Of these a portal may have none.
+MORE = {"crm_leads": LEAD, "crm_quotes": QUOTE, "crm_invoices": SMART_INVOICE}
 
 
 def counts(portal: Portal) -> dict[str, int]:
@@ -31,6 +33,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "crm_fields": sum(len(items.fields) for items in crm.items.values()) + len(portal.company.requisites.fields),
         "crm_recurring": len(portal.company.schedules.table),
         **{name: len(table) for name, table in portal.company.requisites.tables.items()},
+        **{name: len(crm.items.get(number, ())) for name, number in MORE.items()},
     }
 
 
@@ -66,6 +69,14 @@ def _contacts(portal: Portal, _user: int | None) -> Iterator[Row]:
 
 def _deals(portal: Portal, _user: int | None) -> Iterator[Row]:
     return _items(portal, portal.company.crm.items[DEAL])
+
+
+def _more(number: int) -> Callable[[Portal, int | None], Iterator[Row]]:
+    def rows(portal: Portal, _user: int | None) -> Iterator[Row]:
+        items = portal.company.crm.items.get(number)
+        return iter(()) if items is None else _items(portal, items)
+
+    return rows
 
 
 def _smart_items(portal: Portal, _user: int | None) -> Iterator[Row]:
@@ -119,6 +130,7 @@ MAKERS = {
     "crm_contacts": _contacts,
     "crm_deals": _deals,
     "crm_spitems": _smart_items,
+    **{name: _more(number) for name, number in MORE.items()},
     "crm_fields": _fields,
     "crm_recurring": _schedules,
     **{stream: _requisites(stream) for stream, _ in REQUISITE_CHANGES},

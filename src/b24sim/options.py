@@ -106,6 +106,8 @@ def _company(group: argparse._ArgumentGroup) -> None:
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name}")
     for name in ("companies", "contacts", "deals"):
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
+    for name in ("leads", "quotes", "invoices"):
+        group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: none)")
     group.add_argument(
         "--large-files", type=_sizes, metavar="BYTES", help="sizes of the first chat files, e.g. 1e9,157286400"
     )
@@ -456,6 +458,9 @@ def _plan(options: argparse.Namespace) -> Plan:
         "contacts",
         "deals",
         "products",
+        "leads",
+        "quotes",
+        "invoices",
         "smart_types",
         "smart_items",
         "recurring",

@@ -6,7 +6,7 @@ from typing import Any
 from b24sim import Portal
 from b24sim.company.catalog import PRODUCTS
 from b24sim.company.chats import PRIVATE, TASK
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE
 from b24sim.methods.timeline import NAMES
 
 Params = dict[str, Any]
@@ -37,6 +37,15 @@ OF_DEALS = [
 OF_CONTACTS = ["ID", "NAME", "LAST_NAME", "EMAIL", "EXPORT", "ASSIGNED_BY_ID", "DATE_CREATE"]
 OF_LEADS = [
     "id", "title", "lastName", "name", "stageId", "sourceId", "assignedById", "opportunity", "isManualOpportunity",
+]  # fmt: skip
+OF_QUOTES = ["ID", "TITLE", "STATUS_ID", "OPPORTUNITY", "CURRENCY_ID", "ASSIGNED_BY_ID"]
+OF_LEADS_OLDER = [
+    "ID", "TITLE", "HONORIFIC", "NAME", "SECOND_NAME", "LAST_NAME", "COMPANY_TITLE", "COMPANY_ID", "CONTACT_ID",
+    "IS_RETURN_CUSTOMER", "BIRTHDATE", "SOURCE_ID", "SOURCE_DESCRIPTION", "STATUS_ID", "STATUS_DESCRIPTION", "POST",
+    "COMMENTS", "CURRENCY_ID", "OPPORTUNITY", "IS_MANUAL_OPPORTUNITY", "HAS_PHONE", "HAS_EMAIL", "HAS_IMOL",
+    "ASSIGNED_BY_ID", "CREATED_BY_ID", "MODIFY_BY_ID", "DATE_CREATE", "DATE_MODIFY", "DATE_CLOSED",
+    "STATUS_SEMANTIC_ID", "OPENED", "ORIGINATOR_ID", "ORIGIN_ID", "MOVED_BY_ID", "MOVED_TIME", "UTM_SOURCE",
+    "UTM_MEDIUM", "UTM_CAMPAIGN", "UTM_CONTENT", "UTM_TERM", "LAST_ACTIVITY_BY", "LAST_ACTIVITY_TIME",
 ]  # fmt: skip
 
 
@@ -78,7 +87,7 @@ def _smart_types(portal: Portal) -> list[int]:
 def _records_of(entity_type_id: int) -> Calls:
     def calls(portal: Portal) -> Iterable[Params]:
         crm = portal.company.crm
-        ids = (crm.others | crm.items)[entity_type_id].ids[:20]
+        ids = crm.items[entity_type_id].ids[:20]
         return [{"entityTypeId": entity_type_id, "id": number} for number in ids]
 
     return calls
@@ -261,6 +270,14 @@ CALLS: dict[str, Calls] = {
     "crm.contact.company.items.get": _records(CONTACT),
     "crm.deal.contact.items.get": _records(DEAL),
     "crm.deal.userfield.list": _once(FILTER={"LANG": "ru"}),
+    "crm.lead.contact.items.get": _records(LEAD),
+    "crm.lead.list": _once(SELECT=OF_LEADS_OLDER),
+    "crm.lead.productrows.get": _records(LEAD),
+    "crm.lead.userfield.list": _once(FILTER={"LANG": "ru"}),
+    "crm.quote.contact.items.get": _records(QUOTE),
+    "crm.quote.list": _once(SELECT=OF_QUOTES),
+    "crm.quote.productrows.get": _records(QUOTE),
+    "crm.quote.userfield.list": _once(FILTER={"LANG": "ru"}),
     "crm.contact.userfield.list": _once(FILTER={"LANG": "ru"}),
     "crm.company.userfield.list": _once(FILTER={"LANG": "ru"}),
     "userfieldconfig.list": _once(moduleId="crm"),

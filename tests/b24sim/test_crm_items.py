@@ -6,7 +6,6 @@ import pytest
 from tests.b24sim.client import Reply, batch, call, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
-from b24sim.company.crm import LEADS
 from b24sim.company.crm_schema import EMPTY_FIELDS
 
 FAST = {"start": -1, "order": {"id": "ASC"}, "useOriginalUfNames": "Y"}
@@ -127,10 +126,20 @@ def test_a_record_that_is_not_there(cloud: Running) -> None:
     assert call(cloud, "crm.item.get", {"entityTypeId": DEALS}).json["error"] == 100
 
 
-def test_leads_quotes_and_invoices_are_there_too(cloud: Running, box: Running) -> None:
+def test_leads_quotes_and_invoices_are_there_too(box: Running) -> None:
+    plan = Plan(users=5, leads=7, quotes=7, invoices=7)
+    with serve(Portal(Company(plan), clock=ManualClock())) as cloud:
+        for number in (1, 7, 31):
+            assert len(result(cloud, "crm.item.list", {"entityTypeId": number})["items"]) == 7
+            assert result(box, "crm.item.list", {"entityTypeId": number}) == {"items": []}
+
+
+def test_a_portal_may_have_no_leads_quotes_and_invoices(cloud: Running) -> None:
     for number in (1, 7, 31):
-        assert len(result(cloud, "crm.item.list", {"entityTypeId": number})["items"]) == LEADS
-        assert result(box, "crm.item.list", {"entityTypeId": number}) == {"items": []}
+        assert result(cloud, "crm.item.list", {"entityTypeId": number}) == {"items": []}
+    for name in ("lead", "quote"):
+        assert result(cloud, f"crm.{name}.list") == []
+        assert result(cloud, f"crm.{name}.userfield.list") == []
 
 
 def test_a_pipeline_for_administrators_hides_its_deals_from_others(cloud: Running) -> None:

@@ -6,6 +6,7 @@ there under `differs`, with the reason: a difference without one fails, and so d
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def various() -> Iterator[tuple[Portal, Running]]:
         crm_notes=True,
         recurring=5,
     )
+    plan = replace(plan, leads=20, quotes=20, invoices=10)
     habits = FeedHabits(lower_keys=True)  # as the documentation spells them
     portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)
     with serve(portal) as running:

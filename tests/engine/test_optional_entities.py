@@ -64,7 +64,7 @@ def optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
 
 def accept(made: World) -> list[str]:
     with made.app() as app:
-        rules = fidelity.ask_target(app.context)
+        rules = fidelity.relevant_rules(app.context, fidelity.ask_target(app.context), app.chosen())
         fidelity.accept(app.context, rules, "a test")
         told = (f"{rule.stream} {rule.field} {rule.keeping}" for rule in rules if rule.stream == "processes")
         return [one.replace("  ", " ") for one in told]

@@ -33,6 +33,7 @@ RECORDS_OF = {
 }
 OWNER_STREAMS = (*RECORDS_OF.values(), "crm_spitems")  # whose records others belong to
 STAGE_CODES = "crm_stages.STATUS_ID"
+STAGES_WITHOUT_PIPELINE = {LEAD: "STATUS", QUOTE: "QUOTE_STATUS"}
 DEFAULT_PIPELINE = "0"
 
 _CRM = re.compile(r"(D|CO?|L|Q|SI|I|O|T([0-9a-f]+))_(\d+)", re.IGNORECASE)
@@ -98,7 +99,9 @@ def pipeline(number: int, category: str, resolve: Ids) -> str:
 
 
 def stage_dictionary(number: int, category: Json) -> str:
-    """The dictionary in which the stages of a pipeline are."""
+    """The dictionary in which the stages of a pipeline are. Leads and quotes have no pipelines."""
+    if number in STAGES_WITHOUT_PIPELINE:
+        return STAGES_WITHOUT_PIPELINE[number]
     if number == DEAL:
         return "DEAL_STAGE" if str(category or 0) == DEFAULT_PIPELINE else f"DEAL_STAGE_{category}"
     return f"SMART_INVOICE_STAGE_{category}" if number == SMART_INVOICE else f"DYNAMIC_{number}_STAGE_{category}"

@@ -11,7 +11,7 @@ import msgspec
 from b24migrate.model.answers import open_entry, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import UNTOLD, SourceRecord, StagedRecords
+from b24migrate.model.streams import UNTOLD, StagedRecords
 from b24migrate.ports import Answer, Command, Source
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
@@ -97,9 +97,19 @@ def type_fields(types: str) -> Read:
     options and labels are told field by field."""
 
     def read(source: Source, staged: StagedRecords) -> list[Args]:
-        return [field for one in staged(types) for field in _read_type(source, one)]
+        # Those of `CRM_<id>`, which is another number.
+        return [
+            {**field, "OF": str(one.payload["entityTypeId"])}
+            for one in staged(types)
+            for field in _read_config(source, f"CRM_{one.payload['id']}")
+        ]
 
     return read
+
+
+def config_fields(owner: str) -> Read:
+    """`userfieldconfig.list` of records that no older method tells the fields of."""
+    return lambda source, _: _read_config(source, owner)
 
 
 # ---------------------------------------------------------------- rows
@@ -200,9 +210,7 @@ def _labels(field: Mapping[str, Json]) -> dict[str, str]:
 # ---------------------------------------------------------------- smart processes
 
 
-def _read_type(source: Source, one: SourceRecord) -> list[Args]:
-    """Its fields are those of `CRM_<id>`, which is another number."""
-    owner = f"CRM_{one.payload['id']}"
+def _read_config(source: Source, owner: str) -> list[Args]:
     asked = {"moduleId": "crm", "order": {"id": "ASC"}, "filter": {"entityId": owner}}
     found = _rows(source, "userfieldconfig.list", asked, items=("fields",), name="id")
     # The filter is documented in a tutorial only, so the owner is looked at as well.
@@ -210,7 +218,7 @@ def _read_type(source: Source, one: SourceRecord) -> list[Args]:
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     for row, command, answer in zip(rows, commands, source.batch(commands), strict=True):
         details = _details(source, command, answer, "field")
-        fields.append({**_upper(row, details), **_unread_details(details), "OF": str(one.payload["entityTypeId"])})
+        fields.append({**_upper(row, details), **_unread_details(details)})
     return fields
 
 

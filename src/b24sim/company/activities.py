@@ -34,7 +34,7 @@ class Owners:
         asked = {LEAD: "leads", QUOTE: "quotes", SMART_INVOICE: "invoices"}
         more = [kind for kind, name in asked.items() if getattr(plan, name, 0)]
         kinds = (DEAL, CONTACT, COMPANY, *more, *(one.entity_type_id for one in crm.smart_types))
-        there = {kind: crm.items.get(kind) or crm.others.get(kind) for kind in kinds}
+        there = {kind: crm.items.get(kind) for kind in kinds}
         self._ids: dict[int, Sequence[int]] = {kind: tuple(items.ids) for kind, items in there.items() if items}
         self.kinds = [kind for kind, ids in self._ids.items() if ids]
 

@@ -170,7 +170,7 @@ def forget_owner(company: Company, owner: Owner) -> None:
 
 def is_there(company: Company, owner: Owner) -> bool:
     crm = company.crm
-    items = (crm.others | crm.items).get(owner[0])
+    items = crm.items.get(owner[0])
     return items is not None and owner[1] in items
 
 

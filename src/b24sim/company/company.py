@@ -196,7 +196,7 @@ class Company:
         if number in self.drive.files:
             return self.drive.files[number].file
         found = self.file(number)
-        return found[0] if found else self.attachments.file(number)
+        return found[0] if found else self.attachments.file(number) or self.crm.drive_file(number)
 
     def _shown_in_chat(self, number: int) -> tuple[File, Chat, int] | None:
         uploaded = self.drive.files[number]

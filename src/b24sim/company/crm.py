@@ -23,21 +23,21 @@ from b24sim.company.crm_ids import (
     CrmIds,
     SmartType,
     crm_ids,
-    spread,
 )
+from b24sim.company.crm_invoices import invoice, invoice_variants
 from b24sim.company.crm_leads import lead, lead_variants
 from b24sim.company.crm_products import product_rows
+from b24sim.company.crm_quotes import FILE_BASE, quote, quote_variants
 from b24sim.company.crm_schema import Schema
 from b24sim.company.crm_smart import smart_item, smart_variants
 from b24sim.company.crm_values import Shared
 from b24sim.company.crm_world import FileId, Made, Times, World, place_of, world_of
-from b24sim.company.files import File
+from b24sim.company.files import File, file_of
 from b24sim.company.people import People
 from b24sim.phpjson import decode
 from b24sim.table import Row, Table
 
 Make = Callable[[int], Made]
-LEADS = 7
 
 
 class Items(Table):
@@ -163,8 +163,9 @@ class Crm:
         self.statuses = structure.statuses(self.categories)
         self.items: dict[int, Items] = {DEAL: self._deals(), CONTACT: self._contacts(), COMPANY: self._companies()}
         self.items |= {smart.entity_type_id: self._smart_items(smart) for smart in self.smart_types}
-        # Records that a portal also has and that are not migrated.
-        self.others = {number: self._leads(number) for number in (LEAD, QUOTE, SMART_INVOICE)} if on else {}
+        more = {LEAD: self._leads, QUOTE: self._quotes, SMART_INVOICE: self._invoices}
+        self.items |= {number: make() for number, make in more.items() if self.ids.item_ids(number)}
+        self.statuses += structure.quote_stages(len(self.statuses)) if self.ids.quote_ids else []
 
     def item_ids(self, entity_type_id: int) -> Sequence[int]:
         return self.ids.item_ids(entity_type_id)
@@ -200,6 +201,14 @@ class Crm:
             return None
         return crm_file(self.world.seed, number)
 
+    def drive_file(self, number: int) -> File | None:
+        """A file on the Drive that some record names."""
+        quotes = self.items.get(QUOTE)
+        owner = number - FILE_BASE
+        if quotes is None or owner not in quotes or number not in quotes.row(owner).get("storageElementIds", ()):
+            return None
+        return file_of(self.world.seed, number, owner)
+
     def names_of(self, smart: SmartType) -> list[str]:
         """The fields that items of such a smart process have, but for custom ones and parents."""
         names = self._smart_items(smart).ordinary(1)
@@ -209,11 +218,25 @@ class Crm:
         """What only `crm.type.get` tells."""
         return self.own_relations.get(smart.id) or structure.relations(smart, self.smart_types)
 
-    def _leads(self, entity_type_id: int) -> Items:
-        times = Times(self.world.seed, f"crm{entity_type_id}", LEADS)
-        items = Items(entity_type_id, spread(LEADS), [], times)
+    def _leads(self) -> Items:
+        items = self._table(LEAD, self.ids.lead_ids)
         return items.made_by(
-            lambda number: lead(self.world, times, entity_type_id, number), lambda: lead_variants(entity_type_id)
+            lambda number: lead(self.world, items.times, items.grown_fields, number),
+            lambda: lead_variants(self.world, items.grown_fields),
+        )
+
+    def _quotes(self) -> Items:
+        items = self._table(QUOTE, self.ids.quote_ids)
+        return items.made_by(
+            lambda number: quote(self.world, items.times, items.grown_fields, number),
+            lambda: quote_variants(self.world, items.grown_fields),
+        )
+
+    def _invoices(self) -> Items:
+        items = self._table(SMART_INVOICE, self.ids.invoice_ids)
+        return items.made_by(
+            lambda number: invoice(self.world, items.times, items.grown_fields, number),
+            lambda: invoice_variants(self.world, items.grown_fields),
         )
 
     def _deals(self) -> Items:

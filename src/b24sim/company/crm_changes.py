@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 from b24sim.company.activities_changes import forget_owner
 from b24sim.company.crm import Items, files_in
 from b24sim.company.crm_files import crm_file
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.errors import RestError
 from b24sim.table import Row
 
 if TYPE_CHECKING:
     from b24sim.company.company import Company
 
-STREAMS = {"crm_companies": COMPANY, "crm_contacts": CONTACT, "crm_deals": DEAL, "crm_spitems": 0}
+STREAMS = {"crm_companies": COMPANY, "crm_contacts": CONTACT, "crm_deals": DEAL, "crm_leads": LEAD, "crm_quotes": QUOTE,
+           "crm_invoices": SMART_INVOICE, "crm_spitems": 0}  # fmt: skip
 Change = Callable[["Company", float, dict[str, Any]], list[int]]
 
 

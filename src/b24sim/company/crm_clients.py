@@ -40,6 +40,7 @@ def contact(world: World, times: Times, fields: list[Field], number: int) -> Mad
         special = files_of(CONTACT, None, number, fields)
     if place % 9 == 2:
         special["photo"] = file_id(CONTACT, None, number, PICTURE)
+    special |= _converted(world, place)
     return Made(encode(own), place % VARIANTS, special or None)
 
 
@@ -76,6 +77,7 @@ def company(world: World, times: Times, fields: list[Field], number: int) -> Mad
         special = files_of(COMPANY, None, number, fields)
     if place % 7 == 3:
         special["logo"] = file_id(COMPANY, None, number, PICTURE)
+    special |= _converted(world, place)
     return Made(encode(own), place % VARIANTS, special or None)
 
 
@@ -107,6 +109,13 @@ def _dated(world: World, times: Times, place: int, luck: int) -> Row:
         "lastActivityBy": one_of(world.staff, luck >> 8),
         "lastActivityTime": world.moments.iso(updated),
     }
+
+
+def _converted(world: World, place: int) -> Row:
+    """The lead that some came of; one of these is gone."""
+    if not world.ids.lead_ids or place % 3 != 1:
+        return {}
+    return {"leadId": deleted_among(world.ids.lead_ids, place) if place == 4 else one_of(world.ids.lead_ids, place * 5)}
 
 
 def _companies(world: World, place: int, luck: int) -> list[int]:

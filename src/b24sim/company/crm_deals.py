@@ -116,6 +116,11 @@ def _special(world: World, fields: list[Field], number: int, place: int) -> Row 
         special["comments"] = (LONG * (world.longest_text // len(LONG) + 1))[: world.longest_text]
     if is_template(number):
         special["isRecurring"] = "Y"
+    luck = place * 7
+    if world.ids.lead_ids and place % 3 == 1:
+        special["leadId"] = one_of(world.ids.lead_ids, luck)
+    if world.ids.quote_ids and place % 5 == 2:
+        special["quoteId"] = one_of(world.ids.quote_ids, luck)
     if place % 40 == 3:
         special |= files_of(DEAL, None, number, fields)
     return special or None

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from b24sim.company import names
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, SmartType
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE, SmartType
 from b24sim.table import Row
 
-ENTITY_OF = {DEAL: "CRM_DEAL", CONTACT: "CRM_CONTACT", COMPANY: "CRM_COMPANY"}
+ENTITY_OF = {DEAL: "CRM_DEAL", CONTACT: "CRM_CONTACT", COMPANY: "CRM_COMPANY", LEAD: "CRM_LEAD", QUOTE: "CRM_QUOTE",
+             SMART_INVOICE: "CRM_SMART_INVOICE"}  # fmt: skip
+# Whose fields they are, in the order of their ids; smart processes come between.
+ORDER = {DEAL: 0, CONTACT: 1, COMPANY: 2, LEAD: 50, QUOTE: 51, SMART_INVOICE: 52}
 FIELDS_APART = 40
 # What each field is for; the code of a field is made of its entity and its purpose.
 TEXT, TEXTS, WHOLE, NUMBER, FLAG, DATE, MOMENT, CHOICE, CHOICES, FILE, FILES = range(11)
@@ -94,7 +97,7 @@ class Field:
 
 def fields_of(entity_type_id: int, smart: SmartType | None) -> list[Field]:
     """The fields of one type. Those of a smart process carry its own id, not its entityTypeId."""
-    order = (DEAL, CONTACT, COMPANY).index(entity_type_id) if smart is None else 3 + smart.place
+    order = ORDER[entity_type_id] if smart is None else 3 + smart.place
     entity = ENTITY_OF[entity_type_id] if smart is None else f"CRM_{smart.id}"
     first = 300 + FIELDS_APART * order
     return [
@@ -106,6 +109,7 @@ def fields_of(entity_type_id: int, smart: SmartType | None) -> list[Field]:
 def _code(entity_type_id: int, smart: SmartType | None, purpose: int) -> str:
     """Most codes are times of birth; a few were chosen by hand, with digits or without."""
     stem = "UF_CRM" if smart is None else f"UF_CRM_{smart.id}"
+    stem += "_SMART_INVOICE" if entity_type_id == SMART_INVOICE else ""
     if purpose == WORD:
         return f"{stem}_CODE_WORD"
     if purpose == NUMBER:

@@ -33,9 +33,13 @@ class CrmIds:
     deal_ids: Sequence[int]
     smart_types: tuple[SmartType, ...]
     smart_item_ids: Sequence[int]  # the same numbers in every smart process
+    lead_ids: Sequence[int] = ()
+    quote_ids: Sequence[int] = ()
+    invoice_ids: Sequence[int] = ()
 
     def item_ids(self, entity_type_id: int) -> Sequence[int]:
         known = {COMPANY: self.company_ids, CONTACT: self.contact_ids, DEAL: self.deal_ids}
+        known |= {LEAD: self.lead_ids, QUOTE: self.quote_ids, SMART_INVOICE: self.invoice_ids}
         if any(smart.entity_type_id == entity_type_id for smart in self.smart_types):
             return self.smart_item_ids
         return known.get(entity_type_id, ())
@@ -51,6 +55,7 @@ def crm_ids(plan: Plan) -> CrmIds:
         spread(_wished(plan.deals, 3 * scale)),
         tuple(SmartType(13 + 4 * place, _entity_type_id(place), place) for place in range(types)),
         spread(_wished(plan.smart_items, scale)),
+        *(spread(count) for count in (plan.leads, plan.quotes, plan.invoices)),
     )
 
 

@@ -7,20 +7,21 @@ from typing import Any
 
 from b24sim.company import crm_fields as uf
 from b24sim.company.crm_fields import Field, camel_names
-from b24sim.company.crm_ids import DEAL
+from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.table import Row
 
 USERS = {"createdBy", "updatedBy", "movedBy", "assignedById", "lastActivityBy", "observers"}
-DATES = {"begindate", "closedate", "birthdate"}
+DATES = {"begindate", "closedate", "birthdate", "actualDate"}
 NUMBERS = {"opportunity", "taxValue", "revenue", "opportunityAccount", "taxValueAccount"}
-WHOLE = {"id", "probability", "webformId", "leadId", "quoteId", "locationId", "faceId", "entityTypeId"}
+WHOLE = {"id", "probability", "webformId", "leadId", "quoteId", "dealId", "locationId", "faceId", "entityTypeId",
+         "personTypeId", "storageTypeId", "commentsType", "contentType", "termsType"}  # fmt: skip
 STATUSES = {"sourceId": "SOURCE", "honorific": "HONORIFIC", "industry": "INDUSTRY", "employees": "EMPLOYEES"}
 LINKS = {"companyId": "crm_company", "companyIds": "crm_company", "mycompanyId": "crm_company",
          "contactId": "crm_contact", "contactIds": "crm_contact", "categoryId": "crm_category",
          "currencyId": "crm_currency", "photo": "file", "logo": "file"}  # fmt: skip
 READ_ONLY = {"id", "createdTime", "updatedTime", "movedTime", "createdBy", "updatedBy", "movedBy", "lastActivityBy",
              "lastActivityTime", "stageSemanticId", "closed", "hasPhone", "hasEmail", "hasImol"}  # fmt: skip
-MANY = {"observers", "contactIds", "companyIds"}
+MANY = {"observers", "contactIds", "companyIds", "storageElementIds"}
 # Aliases of `fm` and what no filter knows.
 # Shown by `crm.item.*` and always empty (crm/universal/crm-item-add.md).
 EMPTY_FIELDS = (
@@ -29,6 +30,7 @@ EMPTY_FIELDS = (
     "receivedAmount", "lostAmount", "hasProducts",
 )  # fmt: skip
 NOT_FIELDS = {"fm", "phoneWork", "emailWork", *EMPTY_FIELDS}
+STAGES_OF = {DEAL: "DEAL_STAGE", LEAD: "STATUS", QUOTE: "QUOTE_STATUS", SMART_INVOICE: "SMART_INVOICE_STAGE"}
 _TYPE_OF = {3: "CONTACT_TYPE", 4: "COMPANY_TYPE"}
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])")
 
@@ -80,7 +82,7 @@ def _system(entity_type_id: int, name: str) -> Row:
     if name == "typeId":
         status = _TYPE_OF.get(entity_type_id, "DEAL_TYPE")
     if name == "stageId":
-        status = "DEAL_STAGE" if entity_type_id == DEAL else f"DYNAMIC_{entity_type_id}_STAGE"
+        status = STAGES_OF.get(entity_type_id, f"DYNAMIC_{entity_type_id}_STAGE")
     if status:
         row |= {"type": "crm_status", "statusType": status}
     if name.startswith("parentId"):

@@ -34,6 +34,12 @@ DICTIONARIES: dict[str, tuple[tuple[str, str], ...]] = {
     "EMPLOYEES": (("EMPLOYEES_1", "менее 50"), ("EMPLOYEES_2", "50-250")),
     "HONORIFIC": (("HNR_RU_1", "Г-н"), ("HNR_RU_2", "Г-жа")),
 }  # fmt: skip
+# Only of portals that have quotes (crm/quote/crm-quote-fields.md).
+QUOTE_STAGES = (
+    ("DRAFT", "Новое", "", "#39A8EF"), ("SENT", "Отправлено клиенту", "", "#2FC6F6"),
+    ("UC_QUOTE1", "На доработке <мы>", "", "#55D0E0"), ("APPROVED", "Принято", "S", "#7BD500"),
+    ("DECLAINED", "Отклонено", "F", "#FF5752"),
+)  # fmt: skip
 CURRENCIES = (("RUB", "1.0000", "1", "Y"), ("USD", "78.5000", "1", "N"), ("EUR", "91.2500", "1", "N"),
               ("KZT", "15.1200", "100", "N"))  # fmt: skip
 MEANINGS = {"": "process", "S": "success", "F": "failure"}
@@ -155,6 +161,16 @@ def statuses(all_categories: list[Category]) -> list[Row]:
             row |= {"CATEGORY_ID": str(category.id) if category.id else None, "COLOR": colour,
                     "SEMANTICS": meaning or None, "EXTRA": extra}  # fmt: skip
             rows.append(row)
+    return rows
+
+
+def quote_stages(before: int) -> list[Row]:
+    """They come after all others, whose ids they leave alone."""
+    rows: list[Row] = []
+    for place, (code, name, meaning, colour) in enumerate(QUOTE_STAGES, 1):
+        extra = {"SEMANTICS": MEANINGS[meaning], "COLOR": colour}
+        row = _status(before + len(rows), "QUOTE_STATUS", code, name, place)
+        rows.append(row | {"COLOR": colour, "SEMANTICS": meaning or None, "EXTRA": extra})
     return rows
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from b24sim.company import crm_fields as uf
 from b24sim.company.chance import chance
 from b24sim.company.crm_fields import Field
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, binding
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, binding
 from b24sim.company.crm_products import php_number
 from b24sim.company.crm_world import World, deleted_among, one_of
 from b24sim.company.plan import ANCHOR, DAY
@@ -83,6 +83,7 @@ def _links(world: World, luck: int) -> list[str]:
     ]
     if ids.smart_types and ids.smart_item_ids:
         links.append(binding(ids.smart_types[0].entity_type_id, one_of(ids.smart_item_ids, luck >> 7)))
+    links += [binding(LEAD, one_of(ids.lead_ids, luck >> 3))] if ids.lead_ids and luck % 3 == 0 else []
     return [*links, binding(COMPANY, deleted_among(ids.company_ids, luck))] if luck % 4 == 0 else links
 
 

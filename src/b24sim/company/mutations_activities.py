@@ -109,6 +109,6 @@ def _tell_forgotten(day: Day) -> None:
 def _owner(day: Day) -> Owner:
     """A record that is there."""
     crm = day.company.crm
-    kinds = [kind for kind in day.company.activities.owners.kinds if len((crm.others | crm.items)[kind])]
+    kinds = [kind for kind in day.company.activities.owners.kinds if len(crm.items[kind])]
     kind = day.one(kinds)
-    return kind, day.one((crm.others | crm.items)[kind].ids)
+    return kind, day.one(crm.items[kind].ids)

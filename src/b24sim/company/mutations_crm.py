@@ -5,7 +5,7 @@ from typing import Any
 
 from b24sim.company.crm import Items
 from b24sim.company.crm_changes import STREAMS, add_item, delete_item, restore_item, unlink, update_item
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.company.crm_structure import Category, dictionary_of
 from b24sim.company.mutations import CHANGED, CREATED, CREATIONS, DELETED, DELETIONS, RESTORED, Day
 from b24sim.company.plan import DAY
@@ -107,7 +107,8 @@ def change_items(day: Day) -> None:
     """Companies and contacts before what names them; their deletions are worked into all others at the end."""
     gone: dict[int, set[int]] = {}
     crm = day.company.crm
-    for kind in (COMPANY, CONTACT, DEAL, *(number for number in crm.items if number not in STREAM_OF)):
+    later = [kind for kind in (LEAD, QUOTE, SMART_INVOICE) if kind in crm.items]
+    for kind in (COMPANY, CONTACT, DEAL, *(number for number in crm.items if number not in STREAM_OF), *later):
         items = crm.items[kind]
         for number in day.some(items.ids):
             _change(day, items, number)
@@ -185,7 +186,8 @@ def _stage(day: Day, row: Row) -> Row:
         return {}
     new = day.one(others)
     meaning = new["SEMANTICS"] or "P"
-    fields: Row = {"stageId": new["STATUS_ID"], "movedTime": day.company.moments.iso(day.now())}
+    fields: Row = {"stageId": new["STATUS_ID"]}
+    fields |= {"movedTime": day.company.moments.iso(day.now())} if "movedTime" in row else {}
     closed = {"stageSemanticId": meaning, "closed": "N" if meaning == "P" else "Y"}
     return fields | {name: value for name, value in closed.items() if name in row}
 

@@ -38,6 +38,10 @@ class Plan:
     smart_items: int | None = None  # of each smart process
     recurring: int = 0  # schedules of recurring deals, each with a template among the deals
     requisites: int = 0  # with them come their templates, bank details, addresses and links
+    # These come only where they are asked for.
+    leads: int = 0
+    quotes: int = 0
+    invoices: int = 0
     # The feed and the workflow templates, likewise on top.
     posts: int | None = None
     comments_per_post: int | None = None  # on the average

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from b24sim.imports.catalog_activities import ACTIVITY_STREAMS
 from b24sim.imports.catalog_crm import CRM_STREAMS, CrmBinding
 from b24sim.imports.catalog_products import CATALOG_STREAMS, PRODUCT_OPTIONS
+from b24sim.imports.items import ITEMS
 from b24sim.imports.kinds import (
     ANY,
     BOOL,
@@ -230,7 +231,13 @@ WORKFLOWS = (
 )
 
 # What came after the first version of the contract: `import.info` lists it under `streams`.
-ANNOUNCED: tuple[Stream, ...] = (*CATALOG_STREAMS, *REQUISITE_STREAMS, *ACTIVITY_STREAMS, *RECURRING_STREAMS)
+ANNOUNCED: tuple[Stream, ...] = (
+    *ITEMS,
+    *CATALOG_STREAMS,
+    *REQUISITE_STREAMS,
+    *ACTIVITY_STREAMS,
+    *RECURRING_STREAMS,
+)
 STREAMS: Mapping[str, Stream] = {
     stream.name: stream for stream in (*PEOPLE, *GROUPS, *CHATS, *FEED, *TASKS, *WORKFLOWS, *CRM_STREAMS, *ANNOUNCED)
 }

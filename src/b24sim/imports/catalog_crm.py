@@ -31,7 +31,8 @@ STATIC_TYPES = frozenset({"1", "2", "3", "4", "5", "6", "7", "31"})
 SMART_TYPE = Ref("crm_types", "TYPE_NOT_FOUND")
 ANY_TYPE = Ref("crm_types", "TYPE_NOT_FOUND", STATIC_TYPES)
 COMPANY, CONTACT = Ref("crm_companies"), Ref("crm_contacts")
-STREAM_OF_TYPE = {"2": "crm_deals", "3": "crm_contacts", "4": "crm_companies"}
+STREAM_OF_TYPE = {"1": "crm_leads", "2": "crm_deals", "3": "crm_contacts", "4": "crm_companies", "7": "crm_quotes",
+                  "31": "crm_invoices"}  # fmt: skip
 TYPE_OF_LETTER = {"D": "2", "C": "3", "CO": "4", "L": "1", "Q": "7", "SI": "31"}
 
 STAGE_OF_CATEGORY = (
@@ -124,7 +125,7 @@ def _category_of(type_id: object, category: str, seen: Inspection) -> None:
         raise ItemFault("PARENT_NOT_FOUND", seen.field, f"{seen.field}: type {type_id} has no category {category}")
 
 
-def _in_category_of(type_id: str | None) -> Rule:
+def in_category_of(type_id: str | None) -> Rule:
     """A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing."""
 
     def rule(fields: Fields, seen: Inspection) -> None:
@@ -135,7 +136,7 @@ def _in_category_of(type_id: str | None) -> Rule:
     return rule
 
 
-def _stage_exists(dictionary: str, fields: Fields, seen: Inspection) -> None:
+def stage_exists(dictionary: str, fields: Fields, seen: Inspection) -> None:
     stage = fields.get("stageId")
     if stage is None:
         return
@@ -147,7 +148,7 @@ def _stage_exists(dictionary: str, fields: Fields, seen: Inspection) -> None:
 
 def _deal_stage_exists(fields: Fields, seen: Inspection) -> None:
     category = fields.get("categoryId") or DEFAULT_DEAL_CATEGORY
-    _stage_exists("DEAL_STAGE" if category == DEFAULT_DEAL_CATEGORY else f"DEAL_STAGE_{category}", fields, seen)
+    stage_exists("DEAL_STAGE" if category == DEFAULT_DEAL_CATEGORY else f"DEAL_STAGE_{category}", fields, seen)
 
 
 def _smart_stage_exists(fields: Fields, seen: Inspection) -> None:
@@ -156,7 +157,7 @@ def _smart_stage_exists(fields: Fields, seen: Inspection) -> None:
     if category is None:
         match = re.fullmatch(r"DT\d+_(\d+):.*", str(fields.get("stageId")))
         category = match[1] if match else None
-    _stage_exists(f"DYNAMIC_{fields['entityTypeId']}_STAGE_{category}", fields, seen)
+    stage_exists(f"DYNAMIC_{fields['entityTypeId']}_STAGE_{category}", fields, seen)
 
 
 MULTIFIELD = Shape({"typeId": TEXT, "valueType": TEXT, "value": TEXT}, ("typeId", "value"))
@@ -226,14 +227,14 @@ CRM_STREAMS = (
         linked_to=_same_stage,
         indexes=(("ENTITY_ID", "STATUS_ID"), ("ENTITY_ID", "NAME")),
     ),
-    Stream("crm_companies", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("4"),)),
-    Stream("crm_contacts", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("3"),)),
+    Stream("crm_companies", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(in_category_of("4"),)),
+    Stream("crm_contacts", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(in_category_of("3"),)),
     Stream(
         "crm_deals",
         "crm",
         {**ITEM_FIELDS, "isRecurring": BOOL},
         patterns=PARENTS,
-        rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists),
+        rules=(in_category_of(DEAL_TYPE), _deal_stage_exists),
     ),
     Stream(
         "crm_spitems",
@@ -241,7 +242,7 @@ CRM_STREAMS = (
         {**ITEM_FIELDS, "entityTypeId": SMART_TYPE},
         required=("entityTypeId",),
         patterns=PARENTS,
-        rules=(_in_category_of(None), _smart_stage_exists),
+        rules=(in_category_of(None), _smart_stage_exists),
         typed_by="entityTypeId",
     ),
 )

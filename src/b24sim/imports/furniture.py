@@ -45,8 +45,9 @@ DICTIONARIES: Mapping[str, Mapping[str, str]] = {
     "CONTACT_TYPE": {"CLIENT": "Клиенты", "SUPPLIER": "Поставщики", "PARTNER": "Партнёры", "OTHER": "Другое"},
     "COMPANY_TYPE": {"CUSTOMER": "Клиент", "SUPPLIER": "Поставщик", "PARTNER": "Партнёр", "OTHER": "Другое"},
     "DEAL_TYPE": {"SALE": "Продажа", "SERVICES": "Услуги"},
+    "QUOTE_STATUS": {"DRAFT": "Новое", "SENT": "Отправлено клиенту", "APPROVED": "Принято", "DECLAINED": "Отклонено"},
 }
-SEMANTICS = {"WON": "S", "CONVERTED": "S", "LOSE": "F", "APOLOGY": "F", "JUNK": "F"}
+SEMANTICS = {"WON": "S", "CONVERTED": "S", "LOSE": "F", "APOLOGY": "F", "JUNK": "F", "APPROVED": "S", "DECLAINED": "F"}
 
 
 def stages() -> Furniture:

@@ -81,7 +81,7 @@ def type_of(context: Context, params: Params) -> Items | None:
     if number in {OLD_INVOICE, REQUISITE}:
         raise RestError("ENTITY_TYPE_NOT_SUPPORTED", f"Тип {number} не поддерживается")
     crm = context.portal.company.crm
-    items = (crm.others | crm.items).get(number)
+    items = crm.items.get(number)
     if items is None and number not in EMPTY_TYPES:
         raise RestError("NOT_FOUND", "Смарт-процесс не найден")
     return items

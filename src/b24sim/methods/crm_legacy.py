@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from b24sim.company.crm import Items
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE
 from b24sim.company.crm_schema import NOT_FIELDS, Schema, upper
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
@@ -18,7 +18,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
-ENTITIES = {DEAL: "deal", CONTACT: "contact", COMPANY: "company"}
+ENTITIES = {DEAL: "deal", CONTACT: "contact", COMPANY: "company", LEAD: "lead", QUOTE: "quote"}
 OLD_NAMES = {
     "createdTime": "DATE_CREATE", "updatedTime": "DATE_MODIFY", "createdBy": "CREATED_BY_ID",
     "updatedBy": "MODIFY_BY_ID", "movedBy": "MOVED_BY_ID", "emailWork": "", "phoneWork": "", "fm": "",
@@ -30,7 +30,9 @@ CHANNELS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
 
 def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
     def listed(context: Context, params: Params) -> Result:
-        items = context.portal.company.crm.items[entity_type_id]
+        items = context.portal.company.crm.items.get(entity_type_id)
+        if items is None:
+            return Result(Rows(), total=0)
         known = _fields(items.schema)
         conditions = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
         # Names that are not known are passed over.
@@ -59,11 +61,11 @@ def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
 
 def _get(entity_type_id: int) -> Callable[[Context, Params], Result]:
     def one(context: Context, params: Params) -> Result:
-        items = context.portal.company.crm.items[entity_type_id]
+        items = context.portal.company.crm.items.get(entity_type_id)
         number = whole(params.get("ID"))
         if number <= 0:
             raise RestError("", "ID is not defined or invalid.")
-        if number not in items:
+        if items is None or number not in items:
             raise RestError("", "Not found")
         row = items.row(number)
         if not all(test(row) for test in rights(context, items)):
@@ -98,14 +100,17 @@ def contact_companies(context: Context, params: Params) -> Result:
     return Result(encode_all(context.portal.in_no_order(bindings)))
 
 
-def deal_contacts(context: Context, params: Params) -> Result:
-    items = context.portal.company.crm.items[DEAL]
-    number = whole(params.get("ID"))
-    if number not in items:
-        raise RestError("", "Not found", 200)
-    row = items.row(number)
-    bindings = _bindings("CONTACT_ID", row["contactIds"], row["contactId"])
-    return Result(encode_all(context.portal.in_no_order(bindings)))
+def _contacts_of(entity_type_id: int) -> Callable[[Context, Params], Result]:
+    def contacts(context: Context, params: Params) -> Result:
+        items = context.portal.company.crm.items.get(entity_type_id)
+        number = whole(params.get("ID"))
+        if items is None or number not in items:
+            raise RestError("", "Not found", 200)
+        row = items.row(number)
+        bindings = _bindings("CONTACT_ID", row["contactIds"], row["contactId"])
+        return Result(encode_all(context.portal.in_no_order(bindings)))
+
+    return contacts
 
 
 def _bindings(name: str, numbers: Iterable[int], primary: int) -> list[Row]:
@@ -121,6 +126,10 @@ def _fields(schema: Schema) -> dict[str, str]:
     known = {old: name for name in names if (old := OLD_NAMES.get(name, upper(name)))}
     if schema.entity_type_id == COMPANY:
         known["COMPANY_TYPE"] = known.pop("TYPE_ID")
+    if schema.entity_type_id in {LEAD, QUOTE}:
+        known["STATUS_ID"] = known.pop("STAGE_ID")
+    if "STAGE_SEMANTIC_ID" in known and schema.entity_type_id == LEAD:
+        known["STATUS_SEMANTIC_ID"] = known.pop("STAGE_SEMANTIC_ID")
     return known
 
 
@@ -181,7 +190,13 @@ def _order(asked: Any, known: dict[str, str]) -> dict[str, str]:
 
 METHODS = [
     *(Method(f"crm.{name}.list", ("crm",), _list(number), upper=True) for number, name in ENTITIES.items()),
-    *(Method(f"crm.{name}.get", ("crm",), _get(number), upper=True) for number, name in ENTITIES.items()),
+    *(
+        Method(f"crm.{name}.get", ("crm",), _get(number), upper=True)
+        for number, name in ENTITIES.items()
+        if number not in {LEAD, QUOTE}
+    ),
     Method("crm.contact.company.items.get", ("crm",), contact_companies, upper=True),
-    Method("crm.deal.contact.items.get", ("crm",), deal_contacts, upper=True),
+    Method("crm.deal.contact.items.get", ("crm",), _contacts_of(DEAL), upper=True),
+    Method("crm.lead.contact.items.get", ("crm",), _contacts_of(LEAD), upper=True),
+    Method("crm.quote.contact.items.get", ("crm",), _contacts_of(QUOTE), upper=True),
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from b24sim.company.crm_ids import DEAL, letters
+from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, letters
 from b24sim.company.crm_schema import upper
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
@@ -59,10 +59,13 @@ def _key(name: str) -> Callable[[Row], int]:
     return lambda row: int(row[name])
 
 
-def rows_of_deal(context: Context, params: Params) -> Result:
-    """The older method, under older names."""
-    rows = context.portal.company.crm.product_rows(DEAL, whole(params.get("ID")))
-    return Result(encode_all(_older(row) for row in context.portal.in_no_order(rows)))
+def _rows_of(entity_type_id: int) -> Callable[[Context, Params], Result]:
+    def rows_of(context: Context, params: Params) -> Result:
+        """The older method, under older names."""
+        rows = context.portal.company.crm.product_rows(entity_type_id, whole(params.get("ID")))
+        return Result(encode_all(_older(row) for row in context.portal.in_no_order(rows)))
+
+    return rows_of
 
 
 def _older(row: Row) -> Row:
@@ -77,5 +80,7 @@ def _older(row: Row) -> Row:
 
 METHODS = [
     Method("crm.item.productrow.list", ("crm",), product_rows),
-    Method("crm.deal.productrows.get", ("crm",), rows_of_deal, upper=True),
+    Method("crm.deal.productrows.get", ("crm",), _rows_of(DEAL), upper=True),
+    Method("crm.lead.productrows.get", ("crm",), _rows_of(LEAD), upper=True),
+    Method("crm.quote.productrows.get", ("crm",), _rows_of(QUOTE), upper=True),
 ]

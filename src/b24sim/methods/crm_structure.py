@@ -17,7 +17,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row, by_chance
 
-SIMPLE_MODE = 2  # without leads
+CLASSIC_MODE, SIMPLE_MODE = 1, 2  # the second is without leads
 OWNER_NAMES = {1: "LEAD", 2: "DEAL", 3: "CONTACT", 4: "COMPANY", 5: "INVOICE", 7: "QUOTE", 8: "REQUISITE",
                31: "SMART_INVOICE"}  # fmt: skip
 
@@ -109,8 +109,11 @@ def owner_types(context: Context, _params: Params) -> Result:
     return Result(encode_all(rows))
 
 
-def mode(_context: Context, _params: Params) -> Result:
-    return Result(SIMPLE_MODE)
+def mode(context: Context, _params: Params) -> Result:
+    """A box is as it was installed; a cloud with leads has the classic mode."""
+    crm, box = context.portal.company.crm, context.portal.is_box
+    classic = context.portal.box_habits.classic_crm if box else bool(crm.ids.lead_ids)
+    return Result(CLASSIC_MODE if classic else SIMPLE_MODE)
 
 
 def chosen(context: Context, rows: list[Row], asked: Any, strict: str = "") -> list[Row]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from b24sim.company.crm_fields import ENTITY_OF, Field, config_details, config_row, legacy_row
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
@@ -65,6 +65,8 @@ METHODS = [
     Method("crm.deal.userfield.list", ("crm",), _legacy(DEAL), upper=True),
     Method("crm.contact.userfield.list", ("crm",), _legacy(CONTACT), upper=True),
     Method("crm.company.userfield.list", ("crm",), _legacy(COMPANY), upper=True),
+    Method("crm.lead.userfield.list", ("crm",), _legacy(LEAD), upper=True),
+    Method("crm.quote.userfield.list", ("crm",), _legacy(QUOTE), upper=True),
     Method("userfieldconfig.list", ("userfieldconfig",), config_list),
     Method("userfieldconfig.get", ("userfieldconfig",), config_get),
 ]

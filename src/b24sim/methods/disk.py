@@ -6,6 +6,7 @@ from urllib.parse import quote
 from b24sim.company.attachments import Attachment
 from b24sim.company.drive import DriveFile
 from b24sim.company.files import File
+from b24sim.company.plan import ANCHOR
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import dialog
@@ -33,6 +34,9 @@ def file_get(context: Context, params: Params) -> Result:
         _demand(company.readable(chat, user))
         row = company.correspondence.row(chat, place)
         return Result(_file_shape(context, file, 5000 + chat.id, row["author_id"], row["date"]))
+    if attachment is None and (of_crm := company.crm.drive_file(number)) is not None:
+        _demand(context.caller.admin)  # the Drive lets an administrator pass (kernel 25.100)
+        return Result(_file_shape(context, of_crm, 3000, 1, company.moments.iso(ANCHOR)))
     if attachment is None:
         raise _not_found(number)
     may_read = company.attachments.readable(attachment, user, context.caller.admin)

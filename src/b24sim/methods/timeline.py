@@ -123,7 +123,7 @@ def _owner(word: object, number: object) -> Owner:
 def _demand(context: Context, owner: Owner) -> None:
     """A record that is not there cannot be seen either."""
     crm = context.portal.company.crm
-    items = (crm.others | crm.items).get(owner[0])
+    items = crm.items.get(owner[0])
     if items is None or owner[1] not in items:
         raise RestError("", "Access denied.")
 

@@ -15,7 +15,8 @@ class BoxHabits:
     last one (forum lib/message.php). `closes_today`: who comes into a final stage is closed today (crm
     lib/Field/CloseDate.php; a setting for deals). `push_server`: without one no message is changed or deleted (im
     classes/general/im_messenger.php, CheckPossibilityUpdateMessage). `import_shift`: im.v2.Import takes dates for the
-    caller's local time (im lib/V2/Import/ImportSendingService.php)."""
+    caller's local time (im lib/V2/Import/ImportSendingService.php). `classic_crm`: leads are in use
+    (crm.settings.mode.get)."""
 
     date_format: str = "d.m.Y"
     node_ids: bool = True
@@ -24,6 +25,7 @@ class BoxHabits:
     closes_today: bool = True
     push_server: bool = True
     import_shift: bool = True
+    classic_crm: bool = True
 
     def day(self, text: str) -> date | None:
         """A day in the format of the site; None for any other text."""

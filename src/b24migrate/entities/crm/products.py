@@ -19,7 +19,6 @@ from b24migrate.model.values import flag, number
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "crm.item.productrow.list"
-OLDER_METHOD = "crm.deal.productrows.get"
 OWNERS = 50  # in one question, where the portal understands several
 UNDERSTANDS: WeakSet[Source] = WeakSet()  # the portals that have proven it to this process
 PAGE = 50
@@ -52,22 +51,26 @@ def with_rows(row: Row, rows: Sequence[Json]) -> Row:
     return row._replace(extras={**(row.extras or {}), "productRows": in_order(rows)})
 
 
-def deal_products(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """By the older method, deal by deal, where a portal lacks the other."""
-    try:
-        return products("D")(source, rows)
-    except Permanent as error:
-        if error.code != NO_SUCH_METHOD:
-            raise
-    answers = source.batch([Command(OLDER_METHOD, {"id": row.source_id}) for row in rows])
-    done = []
-    for row, answer in zip(rows, answers, strict=True):
-        if is_refused(answer):
-            done.append(mark_unread(row, say("part.products"), answer.error or Permanent("")))
-        else:
-            raws = open_list(answer.result, (), OLDER_METHOD).items
-            done.append(with_rows(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
-    return done
+def older_products(owner_type: str, method: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+    """By the older method, owner by owner, where a portal lacks the other."""
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        try:
+            return products(owner_type)(source, rows)
+        except Permanent as error:
+            if error.code != NO_SUCH_METHOD:
+                raise
+        answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
+        done = []
+        for row, answer in zip(rows, answers, strict=True):
+            if is_refused(answer):
+                done.append(mark_unread(row, say("part.products"), answer.error or Permanent("")))
+            else:
+                raws = open_list(answer.result, (), method).items
+                done.append(with_rows(row, [camel(row_in(raw, method)) for raw in raws]))
+        return done
+
+    return enrich
 
 
 def is_refused(answer: Answer) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.crm.products import SOME, deal_products, products, rows_at_once
+from b24migrate.entities.codes import DEAL, LEAD, QUOTE, SMART_INVOICE
+from b24migrate.entities.crm.products import SOME, older_products, products, rows_at_once
 from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, id_in, id_of, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
@@ -19,6 +20,8 @@ from b24migrate.ports import Command, Source
 FILE_KIND = "crm"
 MODERN = "crm.item.list"
 MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
+# What product rows call their owner, by its type.
+OWNERS_OF_ROWS = {LEAD: "L", DEAL: "D", QUOTE: "Q", SMART_INVOICE: "SI"}
 HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
 
 
@@ -36,7 +39,8 @@ LEGACY_CHANGES = Changes("DATE_MODIFY", {"order": {"DATE_MODIFY": "DESC"}}, {"se
 
 def items(kind: int) -> Mapping[str, Json]:
     """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
-    enrich = {"enrich": products("D"), "enrich_scope": "crm", "enrich_some": rows_at_once} if kind == 2 else {}
+    rows_of = OWNERS_OF_ROWS.get(kind)
+    enrich = {"enrich": products(rows_of), "enrich_scope": "crm", "enrich_some": rows_at_once} if rows_of else {}
     params = {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}
     return {"params": params, "changes": MODERN_CHANGES, **enrich}
 
@@ -169,13 +173,15 @@ def legacy_contacts() -> Listing:
     return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
-def legacy_deals() -> Listing:
-    contacts = read_bindings("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
+def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> Listing:
+    """What has contacts and product rows: `methods` is `crm.deal`."""
+    contacts = read_bindings(f"{methods}.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
+    products_of = older_products(rows_of, f"{methods}.productrows.get")
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        return deal_products(source, contacts(source, rows))
+        return products_of(source, contacts(source, rows))
 
-    return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
+    return legacy(f"{methods}.list", multifield, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def read_bindings(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
@@ -204,6 +210,8 @@ LEGACY_NAMES = {
     "MODIFY_BY_ID": "updatedBy",
     "MOVED_BY_ID": "movedBy",
     "COMPANY_TYPE": "typeId",
+    "STATUS_ID": "stageId",
+    "STATUS_SEMANTIC_ID": "stageSemanticId",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from b24migrate.entities import probes
@@ -23,6 +23,7 @@ from b24migrate.entities.crm.reader import (
     FILE_KIND,
     MODERN,
     MULTIFIELDS,
+    OWNERS_OF_ROWS,
     by_id,
     drop_tokens,
     emails,
@@ -30,7 +31,7 @@ from b24migrate.entities.crm.reader import (
     items,
     legacy,
     legacy_contacts,
-    legacy_deals,
+    legacy_sold,
     modern_names,
     multifields,
     product_rows,
@@ -201,9 +202,12 @@ def in_category(number: int) -> Field:
     return Field("categoryId", Kind.CODED, code=category(number), names=("crm_categories",), policy=Policy.REQUIRE)
 
 
+def in_stage(number: int) -> Field:
+    return Field("stageId", Kind.CODED, code=stage(number), names=("crm_stages",), policy=Policy.REQUIRE)
+
+
 def place_fields(number: int) -> tuple[Field, ...]:
-    staged = Field("stageId", Kind.CODED, code=stage(number), names=("crm_stages",), policy=Policy.REQUIRE)
-    return in_category(number), staged
+    return in_category(number), in_stage(number)
 
 
 def type_field(name: str, dictionary: str) -> Field:
@@ -215,17 +219,20 @@ def item_stream(
     table: str,
     *,
     number: int,
-    fallback: Listing,
     page: str,
     fields: tuple[Field, ...],
+    fallback: Listing | None = None,
     title: tuple[str, ...] = ("title", "TITLE"),
     exclude: Callable[[SourceRecord], str | None] | None = None,
+    mentions: tuple[Mention, ...] = (),
 ) -> Stream:
     """A kind of record that every portal has."""
+    modern = Listing("crm.item.list", by_id("id", "filter"), items=("items",), id="id", **items(number))
+    fetch = refetch_items(number)
     return Stream(
         name=name,
         table=Table(table, name),
-        read=(fallback, Listing("crm.item.list", by_id("id", "filter"), items=("items",), id="id", **items(number))),
+        read=(modern,) if fallback is None else (fallback, modern),
         fields=fields,
         stamp="createdTime",
         payload_counts=True,
@@ -236,14 +243,14 @@ def item_stream(
         view=modern_names,
         files=lambda seen: files_of(seen, number),
         exclude=exclude,
-        fetch=fetch_either(refetch_items(number), refetch_legacy(fallback)),
-        mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        fetch=fetch if fallback is None else fetch_either(fetch, refetch_legacy(fallback)),
+        mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True), *mentions),
         covered=("companyId", "companyIds", "contactIds"),
         custom_prefix=UF,
         late_custom=frozenset({"crm"}),
         title=title,
         emails=emails,
-        unseen=(UNSEEN_LINKS, UNSEEN_ROWS) if number == DEAL else (UNSEEN_LINKS,),
+        unseen=(UNSEEN_LINKS, UNSEEN_ROWS) if number in OWNERS_OF_ROWS else (UNSEEN_LINKS,),
     )
 
 
@@ -309,7 +316,7 @@ crm_deals = item_stream(
     "crm_deals",
     "CrmDeals",
     number=DEAL,
-    fallback=legacy_deals(),
+    fallback=legacy_sold("crm.deal", "D"),
     page="deal",
     exclude=recurring_template,
     fields=(
@@ -335,7 +342,8 @@ def smart_type(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return type_id(int(value), resolve)
 
 
-SMART_PAGE = r"/crm/type/(\d+)/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))"
+# Of the types that every portal has, quotes and invoices have such pages too.
+SMART_PAGE = r"/crm/type/(?!(?:7|31)/)(\d+)/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))"
 crm_spitems = Stream(
     name="crm_spitems",
     table=Table("CrmSpItems", "crm_spitems"),
@@ -397,6 +405,33 @@ def entity(stream: Stream, method: str) -> Entity:
         streams=(stream,),
         custom_fields=fields,
         probes={MODERN: {"entityTypeId": 2, "filter": {"<id": 1}, "select": ["id"], "start": -1}},
+        habits=(probes.crm,),
+    )
+
+
+def item_entity(stream: Stream, number: int, methods: str, *, optional_scopes: Mapping[str, str] = {}) -> Entity:
+    """Of records that a target need not take; `methods` is `crm.lead`."""
+    fields = CustomFields(
+        stream.name,
+        "crm",
+        list_fields(f"{methods}.userfield.list"),
+        files=FILE_KIND,
+        codes=crm_code,
+        statuses=STAGE_CODES,
+    )
+    return Entity(
+        name=stream.name,
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        optional=True,
+        streams=(stream,),
+        optional_scopes=optional_scopes,
+        custom_fields=fields,
+        probes={
+            MODERN: {"entityTypeId": number, "filter": {"<id": 1}, "select": ["id"], "start": -1},
+            f"{methods}.list": {"filter": {"<ID": 1}, "select": ["ID"], "start": -1},
+        },
         habits=(probes.crm,),
     )
 

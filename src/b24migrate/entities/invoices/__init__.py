@@ -1,0 +1,1 @@
+"""Invoices: records of the type 31."""

@@ -1,0 +1,46 @@
+"""Leads. A lead names the clients that came of it, and they name the lead: their link is written last."""
+
+from __future__ import annotations
+
+from b24migrate.entities.codes import LEAD
+from b24migrate.entities.crm.reader import MULTIFIELDS, legacy_sold, multifields
+from b24migrate.entities.crm.streams import (
+    AMOUNT,
+    CLIENTS,
+    EVERY,
+    LATER_PARENTS,
+    SOLD,
+    UTM,
+    in_stage,
+    item_entity,
+    item_stream,
+    type_field,
+)
+from b24migrate.model.streams import Field, Kind, days, flags, texts, times
+
+crm_leads = item_stream(
+    "crm_leads",
+    "CrmLeads",
+    number=LEAD,
+    fallback=legacy_sold("crm.lead", "L", MULTIFIELDS),
+    page="lead",
+    title=("title", "TITLE", "name", "NAME", "lastName", "LAST_NAME"),
+    fields=(
+        *texts("title", "name", "lastName", "secondName", "post", "companyTitle"),
+        type_field("honorific", "HONORIFIC"),
+        *days("birthdate"),
+        *EVERY,
+        *texts(*UTM),
+        *CLIENTS,
+        in_stage(LEAD),
+        *times("dateClosed"),
+        *AMOUNT,
+        SOLD,
+        Field("fm", Kind.AS_IS, take=multifields),
+        *texts("statusDescription", beyond=True),
+        *flags("isReturnCustomer", beyond=True),
+        LATER_PARENTS,
+    ),
+)
+
+ENTITIES = (item_entity(crm_leads, LEAD, "crm.lead"),)

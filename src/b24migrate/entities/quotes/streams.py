@@ -1,0 +1,86 @@
+"""Quotes, which the portal calls estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from b24migrate.entities.codes import QUOTE
+from b24migrate.entities.crm.reader import files_of, legacy_sold
+from b24migrate.entities.crm.streams import (
+    CLIENTS,
+    EVERY,
+    LATER_PARENTS,
+    MONEY,
+    UTM,
+    in_stage,
+    item_entity,
+    item_stream,
+    link_field,
+)
+from b24migrate.messages import say
+from b24migrate.model.records import Json
+from b24migrate.model.streams import (
+    ABSENT,
+    Field,
+    FileRef,
+    Kind,
+    Mention,
+    SourceRecord,
+    days,
+    flags,
+    texts,
+    wholes,
+)
+from b24migrate.model.values import references
+
+DISK = "disk"
+CLIENT_TEXTS = ("clientTitle", "clientAddr", "clientContact", "clientEmail", "clientPhone", "clientTpId", "clientTpaId")
+
+
+def attached(seen: SourceRecord) -> list[FileRef]:
+    """The files of a quote are Drive objects (api-reference/crm/quote/crm-quote-fields.md)."""
+    return [FileRef(DISK, number) for number in references(seen.payload.get("storageElementIds"))]
+
+
+def files(seen: SourceRecord) -> Iterator[FileRef]:
+    yield from files_of(seen, QUOTE)
+    yield from attached(seen)
+
+
+def attached_keys(seen: SourceRecord) -> Json:
+    return [one.key for one in attached(seen)] if "storageElementIds" in seen.payload else ABSENT
+
+
+crm_quotes = replace(
+    item_stream(
+        "crm_quotes",
+        "CrmQuotes",
+        number=QUOTE,
+        fallback=legacy_sold("crm.quote", "Q"),
+        page="quote",
+        fields=(
+            *texts("title", "quoteNumber"),
+            *EVERY,
+            *texts(*UTM),
+            *CLIENTS,
+            link_field("leadId", "crm_leads", Kind.REF),
+            link_field("dealId", "crm_deals", Kind.REF),
+            replace(link_field("mycompanyId", "crm_companies", Kind.REF), beyond=True),
+            in_stage(QUOTE),
+            *MONEY,
+            *days("actualDate"),
+            *flags("closed"),
+            Field("content", Kind.RICH),
+            Field("terms", Kind.RICH),
+            *(replace(one, beyond=True) for one in wholes("commentsType", "contentType", "termsType")),
+            *texts(*CLIENT_TEXTS, beyond=True),
+            Field("storageElementIds", Kind.FILES, take=attached_keys),
+            LATER_PARENTS,
+        ),
+        mentions=(Mention(r"/crm/type/7/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+    ),
+    files=files,
+)
+
+ENTITIES = (item_entity(crm_quotes, QUOTE, "crm.quote", optional_scopes={"disk": say("loss.quote_files")}),)
