@@ -27,14 +27,14 @@ PLAN = replace(
     SMALL,
     messages=80,
     tasks=8,
-    companies=5,
-    contacts=7,
-    deals=9,
+    companies=9,
+    contacts=12,
+    deals=13,
     leads=6,
     quotes=6,
     invoices=6,
     smart_types=2,
-    smart_items=5,
+    smart_items=8,
     requisites=11,
     recurring=4,
     posts=8,
@@ -42,8 +42,8 @@ PLAN = replace(
     templates=6,
     products=7,
     calls=4,
-    crm_activities=12,
-    crm_comments=6,
+    crm_activities=30,
+    crm_comments=9,
     log_entries=4,
     crm_notes=True,
 )
@@ -256,13 +256,19 @@ BY_HAND: Mapping[str, Callable[[Company, str, str, str], None]] = {
 
 
 def victims(before: Snapshot) -> dict[str, str]:
-    """By stream the row key of a record that needs none of the other victims, so that it fails by itself."""
+    """By stream the row key of a record that needs none of the other victims, nor a record that fails with one of them
+    where there is such a record, so that it fails by itself."""
     chosen: dict[str, str] = {}
+    fails: dict[str, set[str]] = {}
     for name, stream in CATALOG.streams.items():
-        gone = {str(before.staged[other][chosen[other]]["TargetId"]) for other in required(stream) if other in chosen}
+        gone = {one for other in required(stream) for one in fails.get(other, ())}
+        first = {str(before.staged[other][chosen[other]]["TargetId"]) for other in required(stream) if other in chosen}
         rows = {key: before.box[name].get(stream.key_of(key)) for key in before.staged[name]}
-        own = [key for key, row in rows.items() if row and not row["linked"] and not gone & set(strings(row["fields"]))]
-        chosen[name] = own[-1]
+        needs = {key: set(strings(row["fields"])) for key, row in rows.items() if row}
+        own = [key for key, named in needs.items() if not rows[key]["linked"] and not first & named]  # type: ignore[index]
+        chosen[name] = ([key for key in own if not gone & needs[key]] or own)[-1]
+        lost = [key for key, named in needs.items() if key == chosen[name] or gone & named]
+        fails[name] = {str(before.staged[name][key]["TargetId"]) for key in lost}
     return chosen
 
 

@@ -117,7 +117,7 @@ def _special(world: World, fields: list[Field], number: int, place: int) -> Row 
     if is_template(number):
         special["isRecurring"] = "Y"
     luck = place * 7
-    if world.ids.lead_ids and place % 3 == 1:
+    if world.ids.lead_ids and place % 6 == 1:
         special["leadId"] = one_of(world.ids.lead_ids, luck)
     if world.ids.quote_ids and place % 5 == 2:
         special["quoteId"] = one_of(world.ids.quote_ids, luck)

@@ -69,12 +69,12 @@ def _company(world: World, place: int, luck: int) -> int:
     """Of a converted lead the company that came of it; one may be gone."""
     if place % 17 == 5:
         return deleted_among(world.ids.company_ids, luck)
-    return one_of(world.ids.company_ids, luck >> 4) if place % 3 == 1 else 0
+    return one_of(world.ids.company_ids, luck >> 4) if place % 4 == 1 else 0
 
 
 def _contacts(world: World, place: int, luck: int) -> list[int]:
     known = world.ids.contact_ids
-    found = [one_of(known, luck >> shift) for shift in range(7, 7 + 5 * (place % 3), 5)] if known else []
+    found = [one_of(known, luck >> shift) for shift in range(7, 7 + 5 * (place % 4 // 2 * 2), 5)] if known else []
     if place % 19 == 7:
         found.append(deleted_among(known, luck))
     return list(dict.fromkeys(found))

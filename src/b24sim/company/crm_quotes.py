@@ -35,10 +35,10 @@ def quote(world: World, times: Times, fields: list[Field], number: int) -> Made:
         "quoteNumber": f"КП-{number}/{luck % 90}",
         "opportunity": worth(place, luck) if products else php_number(luck % 5_000_000 / 100),
         "isManualOpportunity": "N" if products else "Y", "currencyId": CURRENCIES[luck % 4][0],
-        "companyId": one_of(world.ids.company_ids, luck >> 4) if place % 3 else 0,
+        "companyId": one_of(world.ids.company_ids, luck >> 4) if place % 3 == 2 else 0,
         "contactId": contacts[0] if contacts else 0, "contactIds": contacts, "begindate": world.day(created),
         "closedate": world.day(created + 20 * DAY), "actualDate": world.day(created + 40 * DAY),
-        "leadId": (one_of(world.ids.lead_ids, luck >> 7) or None) if place % 3 == 1 else None,
+        "leadId": (one_of(world.ids.lead_ids, luck >> 7) or None) if place % 4 == 3 else None,
         "dealId": _deal(world, place, luck),
         "storageElementIds": [FILE_BASE + number] if place % 3 == 2 else [],
         fields[uf.TEXT].code: f"П-{number} <b>&</b>",
@@ -64,11 +64,9 @@ def quote_variants(world: World, fields: list[Field]) -> list[Row]:
 def _deal(world: World, place: int, luck: int) -> int | None:
     if place % 7 == 5:
         return deleted_among(world.ids.deal_ids, luck)
-    return one_of(world.ids.deal_ids, luck >> 9) or None if place % 2 else None
+    return one_of(world.ids.deal_ids, luck >> 9) or None if place % 4 == 1 else None
 
 
 def _contacts(world: World, place: int, luck: int) -> list[int]:
     known = world.ids.contact_ids
-    return (
-        list(dict.fromkeys(one_of(known, luck >> shift) for shift in range(6, 6 + 5 * (place % 3), 5))) if known else []
-    )
+    return [one_of(known, luck >> 6)] if known and place % 3 == 1 else []
