@@ -353,8 +353,9 @@ def _compare(
     for name, one in [(entity.name, one) for entity in entities for one in entity.alike]:
         ours = told.get(one.method)
         theirs = wait_for_limits(clock, partial(_ask, target, one.method)) if ours else None
-        if theirs and str(ours) != str(theirs):
-            found[name] = (one.differs(str(ours), str(theirs)), one.fix(str(ours), str(theirs)))
+        wrong = one.differs(str(ours), str(theirs)) if theirs and str(ours) != str(theirs) else ""
+        if wrong:
+            found[name] = (wrong, one.fix(str(ours), str(theirs)))
     return found
 
 

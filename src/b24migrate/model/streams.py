@@ -613,7 +613,8 @@ class Alike(NamedTuple):
     that does not answer proves nothing."""
 
     method: str
-    differs: Callable[[str, str], str]  # what is wrong, by the answers of the source and of the target
+    # what is wrong, by the answers of the source and of the target; empty: that they differ is no harm
+    differs: Callable[[str, str], str]
     fix: Callable[[str, str], str]  # and what to do
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.chaos.oracle.ids import Ids, day, utc, yes
-from tests.chaos.oracle.source import CRM, DEAL, Fields, Json, Source
+from tests.chaos.oracle.source import CRM, DEAL, INVOICE, Fields, Json, Source
 from tests.chaos.oracle.texts import rewritten
 
 
@@ -18,6 +18,22 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
         own["companyIds"] = ids.records("crm_companies", row["companyIds"])
     for number, row in source["crm_deals"].items():
         made["crm_deals"][number] |= {**_sold(row, DEAL, ids), "closed": yes(row["closed"])}
+    for stream in ("crm_companies", "crm_contacts", "crm_deals", "crm_quotes"):
+        for key, row in source[stream].items():
+            made[stream][key]["leadId"] = ids.record("crm_leads", row["leadId"]) if row.get("leadId") else None
+    for key, row in source["crm_deals"].items():
+        made["crm_deals"][key]["quoteId"] = ids.record("crm_quotes", row["quoteId"]) if row.get("quoteId") else None
+    for key, row in source["crm_leads"].items():
+        made["crm_leads"][key] |= {**_valued(row, ids), "stageId": ids.stage("STATUS", row["stageId"])}
+        made["crm_leads"][key]["dateClosed"] = utc(row["dateClosed"])
+    for key, row in source["crm_quotes"].items():
+        own = {name: row[name] for name in ("quoteNumber", "content", "terms")}
+        own["dealId"] = ids.record("crm_deals", row["dealId"]) if row["dealId"] else None
+        own |= {name: day(row[name]) for name in ("begindate", "closedate", "actualDate")}
+        own["storageElementIds"] = ids.files(f"disk:{one}" for one in row["storageElementIds"])
+        made["crm_quotes"][key] |= {**_valued(row, ids), **own, "stageId": ids.stage("QUOTE_STATUS", row["stageId"])}
+    for key, row in source["crm_invoices"].items():
+        made["crm_invoices"][key] |= {**_sold(row, INVOICE, ids), "accountNumber": row["accountNumber"]}
     made["crm_spitems"] = {number: _item(number, row, ids) for number, row in source["crm_spitems"].items()}
     return made
 
@@ -57,15 +73,23 @@ def _parents(row: Fields, ids: Ids) -> Fields:
 def _sold(row: Fields, kind: int, ids: Ids) -> Fields:
     category = row["categoryId"]
     dictionary = f"DYNAMIC_{kind}_STAGE_{category}"
+    if kind == INVOICE:
+        dictionary = f"SMART_INVOICE_STAGE_{category}"
     if kind == DEAL:
         dictionary = f"DEAL_STAGE_{category}" if category else "DEAL_STAGE"
     return {
         "categoryId": ids.category(kind, category),
         "stageId": ids.stage(dictionary, row["stageId"]) if row["stageId"] else None,
-        "opportunity": row["opportunity"],
-        "isManualOpportunity": yes(row["isManualOpportunity"]),
         "begindate": day(row["begindate"]),
         "closedate": day(row["closedate"]),
+        **_valued(row, ids),
+    }
+
+
+def _valued(row: Fields, ids: Ids) -> Fields:
+    return {
+        "opportunity": row["opportunity"],
+        "isManualOpportunity": yes(row["isManualOpportunity"]),
         "contactIds": ids.records("crm_contacts", row["contactIds"]),
         "productRows": [_product(one, ids) for one in row["productRows"]],
     }

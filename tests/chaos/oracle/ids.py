@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, time
 
-from tests.chaos.oracle.source import COMPANY, CONTACT, DEAL, Fields, Json, Source
+from tests.chaos.oracle.source import CRM, Fields, Json, Source
 
-STREAM_OF = {DEAL: "crm_deals", CONTACT: "crm_contacts", COMPANY: "crm_companies"}
-LETTERS = {"D": "crm_deals", "C": "crm_contacts", "CO": "crm_companies"}
+STREAM_OF = {number: stream for stream, number in CRM.items()}
+LETTERS = {"D": "crm_deals", "C": "crm_contacts", "CO": "crm_companies", "L": "crm_leads", "Q": "crm_quotes"}
+LETTERS["SI"] = "crm_invoices"
 FIRST_SMART_TYPE = 128
 
 

@@ -16,9 +16,10 @@ ME = "1"  # the owner of the source's webhook
 # Chats that a rule leaves out: of tasks (they travel with them), open lines, talks with the assistant, notifications,
 # and a letter that nobody knows.
 EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
-DEAL, CONTACT, COMPANY = 2, 3, 4
+LEAD, DEAL, CONTACT, COMPANY, QUOTE, INVOICE = 1, 2, 3, 4, 7, 31
 NO_VALUES = ("E", "G", "F")  # types of properties that are links to other elements, and pictures
-CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
+SALES = {"crm_leads": LEAD, "crm_quotes": QUOTE, "crm_invoices": INVOICE}
+CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY, **SALES}
 REQUISITES = (*("crm_requisite_presets", "crm_requisites", "crm_bank_details", "crm_addresses", "crm_requisite_links"),)
 TIMELINE = ("crm_calls", "crm_activities", "crm_comments", "crm_notes", "crm_logs")
 CATALOG = (
@@ -29,6 +30,7 @@ PLAIN = (
     *("departments", "users", "groups", "feed_posts", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
     *("tasks", "task_checklists", "task_comments"),
+    *SALES,
     *REQUISITES,
     "crm_recurring",
     *TIMELINE,
@@ -149,6 +151,7 @@ def _custom(cloud: Portal) -> dict[str, list[Fields]]:
                 )  # fmt: skip
     owners = {f"CRM_{stream.removeprefix('crm_')[:-1].upper()}": stream for stream in CRM}
     owners["CRM_COMPANY"] = owners.pop("CRM_COMPANIE")
+    owners["CRM_SMART_INVOICE"] = owners.pop("CRM_INVOICE")
     owners["CRM_REQUISITE"] = "crm_requisites"
     owners |= {f"CRM_{one['id']}": f"crm_spitems:{one['fields']['entityTypeId']}" for one in cloud.dump("crm_types")}
     for one in cloud.dump("crm_fields"):

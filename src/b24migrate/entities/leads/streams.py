@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from b24migrate.entities.codes import LEAD
 from b24migrate.entities.crm.reader import MULTIFIELDS, legacy_sold, multifields
 from b24migrate.entities.crm.streams import (
@@ -16,7 +18,8 @@ from b24migrate.entities.crm.streams import (
     item_stream,
     type_field,
 )
-from b24migrate.model.streams import Field, Kind, days, flags, texts, times
+from b24migrate.messages import say
+from b24migrate.model.streams import Alike, Field, Kind, days, flags, texts, times
 
 crm_leads = item_stream(
     "crm_leads",
@@ -43,4 +46,17 @@ crm_leads = item_stream(
     ),
 )
 
-ENTITIES = (item_entity(crm_leads, LEAD, "crm.lead"),)
+CLASSIC, SIMPLE = "1", "2"  # api-reference/crm/crm-settings-mode-get.md
+
+
+def hides_leads(ours: str, theirs: str) -> str:
+    """A box in the simple mode takes leads and shows them nowhere."""
+    return say("gate.simple_crm") if (ours, theirs) == (CLASSIC, SIMPLE) else ""
+
+
+def show_leads(_: str, __: str) -> str:
+    return say("gate.simple_crm_fix")
+
+
+MODES = Alike("crm.settings.mode.get", hides_leads, show_leads)
+ENTITIES = (replace(item_entity(crm_leads, LEAD, "crm.lead"), alike=(MODES,)),)
