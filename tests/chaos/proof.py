@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.chaos.oracle import Fields, Ids, Json, Source, expected, failures
 from tests.chaos.oracle.files import lost
 from tests.chaos.oracle.ids import Custom
-from tests.chaos.oracle.source import CATALOG, REQUISITES, TIMELINE
+from tests.chaos.oracle.source import CATALOG, REQUISITES, SALES, TIMELINE
 from tests.chaos.portals import Portal
 
 STREAMS = (
@@ -21,7 +21,7 @@ STREAMS = (
     *("tasks", "task_checklists", "task_comments", "feed_posts", "feed_comments", "workflow_templates", "files"),
 )
 # Of the contract's later versions: what a box announces of them.
-LATER = (*REQUISITES, "crm_recurring", *TIMELINE, *CATALOG)
+LATER = (*SALES, *REQUISITES, "crm_recurring", *TIMELINE, *CATALOG)
 KEEPS_ITS_OWN = frozenset(
     {"departments", "crm_types", "crm_categories", "crm_stages", "crm_requisite_presets", *CATALOG[:4]}
 )  # linked where the box has it

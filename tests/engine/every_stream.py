@@ -42,7 +42,7 @@ PLAN = replace(
     templates=6,
     products=7,
     calls=4,
-    crm_activities=30,
+    crm_activities=40,
     crm_comments=9,
     log_entries=4,
     crm_notes=True,
@@ -266,7 +266,7 @@ def victims(before: Snapshot) -> dict[str, str]:
         rows = {key: before.box[name].get(stream.key_of(key)) for key in before.staged[name]}
         needs = {key: set(strings(row["fields"])) for key, row in rows.items() if row}
         own = [key for key, named in needs.items() if not rows[key]["linked"] and not first & named]  # type: ignore[index]
-        chosen[name] = ([key for key in own if not gone & needs[key]] or own)[-1]
+        chosen[name] = ([key for key in own if not gone & needs[key]] or own[: (len(own) + 1) // 2])[-1]
         lost = [key for key, named in needs.items() if key == chosen[name] or gone & named]
         fails[name] = {str(before.staged[name][key]["TargetId"]) for key in lost}
     return chosen
