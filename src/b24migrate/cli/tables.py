@@ -158,6 +158,7 @@ class Layout(NamedTuple):
     brief: bool = False  # get ✓
     headed: bool = False  # the phase in a line of its own
     last: bool = True  # with the last column
+    cut: int = 0  # the most characters of a name
 
 
 LAYOUTS = (
@@ -166,6 +167,7 @@ LAYOUTS = (
     Layout(" ", empty=False, spaced=False, brief=True),
     Layout(" ", empty=False, spaced=False, headed=True),
     Layout(" ", empty=False, spaced=False, headed=True, last=False),
+    Layout(" ", empty=False, spaced=False, headed=True, last=False, cut=18),
 )
 
 
@@ -211,13 +213,14 @@ def _laid_out(rows: Sequence[Row], layout: Layout) -> list[Text]:
     cells = [[_number(row.values[index], layout) for index in shown] for row in rows]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
     phases = [_phase(row.entity, layout) for row in rows]
-    names = max(len(row.stream) for row in rows) + 2 * layout.headed
+    called = [_shortened(row.stream, layout.cut) for row in rows]
+    names = max(map(len, called)) + 2 * layout.headed
     beside = 0 if layout.headed else max(5, *(len(text) for text, _ in phases))
     head = [] if layout.headed else [phrase("cli.status.column.phase").ljust(beside)]
     right = [title.rjust(size) for title, size in zip(titles, widths, strict=True)]
     lines = [Text(layout.gap.join([" " * names, *head, *right]), "bold")]
-    for row, (phase, style), several in zip(rows, phases, cells, strict=True):
-        line = Text(f"{'  ' * layout.headed}{row.stream}".ljust(names))
+    for stream, (phase, style), several in zip(called, phases, cells, strict=True):
+        line = Text(f"{'  ' * layout.headed}{stream}".ljust(names))
         if layout.headed and phase:
             lines.append(Text(phase, style))
         elif not layout.headed:
@@ -227,6 +230,10 @@ def _laid_out(rows: Sequence[Row], layout: Layout) -> list[Text]:
             line.append(layout.gap).append(text.rjust(size), "red" if bad else "")
         lines.append(line)
     return lines
+
+
+def _shortened(name: str, most: int) -> str:
+    return f"{name[: most - 1]}…" if 0 < most < len(name) else name
 
 
 def _number(value: int | None, layout: Layout) -> str:
