@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from tests.import_contract.servers import REQUISITES, Server
+from tests.import_contract.servers import REQUISITES, SALES, Server
 
 ENTITY_OF = {
     "departments": "users",
@@ -34,7 +34,7 @@ ENTITY_OF = {
     "crm_spitems": "crm",
     **dict.fromkeys(("crm_currencies", "crm_measures", "crm_vats", "crm_price_types", "crm_catalog_sections"), "crm"),
     **dict.fromkeys(("crm_product_props", "crm_products", "crm_prices"), "crm"),
-    **dict.fromkeys(REQUISITES, "crm"),
+    **dict.fromkeys((*REQUISITES, *SALES), "crm"),
     **dict.fromkeys(("crm_calls", "crm_activities", "crm_comments", "crm_notes", "crm_logs"), "crm"),
 }
 NOON = "2024-03-01T09:00:00Z"

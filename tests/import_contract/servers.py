@@ -16,8 +16,10 @@ from b24sim.serve import Running, serve
 
 JSON = Any
 REQUISITES = (*("crm_requisite_presets", "crm_requisites", "crm_bank_details", "crm_addresses", "crm_requisite_links"),)
+SALES = ("crm_leads", "crm_quotes", "crm_invoices")
 STREAMS = (
     *REQUISITES,
+    *SALES,
     *("departments", "users", "groups", "group_members", "chats", "chat_messages", "feed_posts", "feed_comments"),
     *("tasks", "task_checklists", "task_comments", "workflow_templates"),
     *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
