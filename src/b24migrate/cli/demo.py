@@ -69,7 +69,8 @@ def demo(
     folder = prepared(Path("demo-out"))
     sizes = {"--users": users, "--groups": groups, "--chats": chats, "--messages": messages}
     sizes |= {"--tasks": tasks, "--deals": deals, "--contacts": deals // 2, "--companies": deals // 4}
-    sizes |= {"--products": deals // 4}
+    sizes |= {"--products": deals // 4, "--requisites": deals // 3, "--recurring": deals // 25}
+    sizes |= {"--leads": deals // 3, "--quotes": deals // 6, "--invoices": deals // 6}
     sizes |= {"--calls": deals // 5, "--crm-activities": deals, "--crm-comments": deals // 2}
     company = [text for name, size in sizes.items() for text in (name, str(size))]
     typer.echo(phrase("cli.demo.starting"))

@@ -34,8 +34,6 @@ TEXTS = ("name", "code", "xmlId", "previewText", "detailText", "purchasingCurren
 FORMATS = ("previewTextType", "detailTextType")
 REFERENCES = ("iblockSectionId", "measure", "vatId", "createdBy", "modifiedBy")
 PICTURES = ("previewPicture", "detailPicture")
-# Services have no measures of their own (api-reference/catalog/product/service/catalog-product-service-add.md).
-NOT_OF_SERVICES = frozenset({"measure", *NUMBERS, "purchasingCurrency"})
 OF_PRODUCT = (
     *columns(((name, name) for name in TEXTS), lambda value: value or "", values.text),
     *columns(((name, name) for name in FORMATS), lambda value: value or "text", values.text),
@@ -56,7 +54,7 @@ def product_params(box: Box, item: Item) -> dict[str, Json]:
     kind = kind_of(item)
     fields = values.encode_columns(OF_PRODUCT, item.fields)
     if kind == SERVICE:
-        fields = {name: value for name, value in fields.items() if name not in NOT_OF_SERVICES}
+        fields = {name: value for name, value in fields.items() if name not in rest_rules.NOT_OF_SERVICES}
     if kind == OFFER and item.fields.get("parentId"):
         fields["parentId"] = item.fields["parentId"]
     fields |= property_values(item.fields.get("properties"))

@@ -14,17 +14,25 @@ COPIED = say("reason.rest_picture")
 RANGES = say("reason.rest_price_ranges")
 CODES = say("reason.rest_section_code")
 REQUIRED = say("reason.rest_not_required")
+SERVICES = say("reason.rest_service")
+# Services have none of these (api-reference/catalog/product/service/catalog-product-service-add.md).
+NOT_OF_SERVICES = ("measure", "weight", "width", "height", "length", "purchasingPrice", "purchasingCurrency")
 
 
 def product_rules(_: Box) -> Sequence[Rule]:
     return [
         Rule("crm_products", "timestampX", Keeping.APPROXIMATED, CHANGED),
         code_rule("crm_products"),
+        *(Rule("crm_products", name, Keeping.LOST, SERVICES, filled_service(name)) for name in NOT_OF_SERVICES),
         *(
             Rule("crm_products", name, Keeping.TRANSFORMED, COPIED)
             for name in ("previewPicture", "detailPicture", "morePhoto")
         ),
     ]
+
+
+def filled_service(name: str) -> Judge:
+    return lambda draft: draft.get("kind") == "service" and draft.get(name) not in EMPTY
 
 
 def code_rule(stream: str) -> Rule:
