@@ -75,6 +75,9 @@ class Size:
     companies: int = 25
     contacts: int = 50
     deals: int = 60
+    leads: int = 20
+    quotes: int = 12
+    invoices: int = 10
     smart_items: int = 20
     requisites: int = 20
     calls: int = 8
@@ -97,7 +100,8 @@ def options_of(size: Size) -> list[str]:
 # By a box's own methods everything takes ten times as many calls.
 SIZES = {
     "rest": Size(
-        users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5, requisites=8,
+        users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, leads=0, quotes=0, invoices=0,
+        smart_items=5, requisites=8,
         tasks=8, posts=8, templates=8, calls=0, crm_activities=0, crm_comments=0, log_entries=0,
         recurring=0, products=6,
     )

@@ -168,10 +168,10 @@ def test_a_row_that_cannot_be_staged_is_counted_as_incomplete_until_it_can(
     victim = str(list(small.cloud.portal.company.groups.ids)[1])
     looked_at = stage.examine_batch
 
-    def odd(context: Any, stream: Any, rows: Any, pulled: bool) -> Any:
+    def odd(context: Any, stream: Any, rows: Any, *more: Any) -> Any:
         if stream.name == "groups" and any(row.source_id == victim for row in rows):
             raise IndexError
-        return looked_at(context, stream, rows, pulled)
+        return looked_at(context, stream, rows, *more)
 
     monkeypatch.setattr(stage, "examine_batch", odd)
     ended = small.run()

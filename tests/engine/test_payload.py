@@ -47,8 +47,9 @@ def test_another_picture_counts_as_a_change_and_another_link_to_it_does_not() ->
 
 def test_only_fields_beyond_the_contract_may_be_missing_on_the_target() -> None:
     deals = STREAMS["crm_deals"]
-    assert [is_beyond(name, deals) for name in ("utmSource", "parentId128", "parentId")] == [True] * 3
-    assert [is_beyond(name, deals) for name in ("title", "utmSourceOther", "other")] == [False] * 3
+    assert [is_beyond(name, deals, ()) for name in ("utmSource", "parentId128", "parentId")] == [True] * 3
+    assert [is_beyond(name, deals, ()) for name in ("title", "utmSourceOther", "other")] == [False] * 3
+    assert not is_beyond("utmSource", deals, ("crm_leads",))  # the version of the contract that names it
 
 
 def test_a_record_that_was_staged_before_there_was_a_rule_stays_staged(talk: World) -> None:

@@ -16,6 +16,7 @@ from tests.engine.world import World
 from b24migrate.app import App
 from b24migrate.engine import plan, undo
 from b24migrate.engine.undo import KeptRecord, Tally, records
+from b24migrate.engine.undo_lock import FRESH_S
 from b24migrate.insight import certificate
 from b24migrate.insight.status import overview
 from b24migrate.insight.status.model import Verdict
@@ -307,7 +308,9 @@ class Fate:
     """So many calls of the ports, and then the end: before the last one, or after it, when nobody sees its answer."""
 
     def __init__(self, rng: random.Random) -> None:
-        self._left = rng.randrange(1, 400)
+        self._left = rng.randrange(
+            1, 900
+        )  # one undo of everything makes about 1,400, and the next about half of them for what is gone
         self._early = rng.random() < 0.5
 
     def dying(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -346,6 +349,7 @@ def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_on
                 take_with(Fate(rng).befall(app))
         except Killed:
             deaths += 1
+            whole.clock.sleep(FRESH_S)  # a lock of a process on another machine
     assert deaths >= 3
     assert whole.run().exit_code == 0
     assert on_the_box(whole) == before

@@ -140,11 +140,12 @@ class Changes:
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
-    every record and compares them with what is staged. What differs, or is unknown here, is read by id; what is staged
-    and not listed is asked for by id."""
+    every record and compares them with what is staged. What differs, is unknown here or changed of late is read by id;
+    what is staged and not listed is asked for by id."""
 
     narrow: Args  # the parameters that bring only these fields
     fields: tuple[str, ...]  # as the stream's payload names them
+    time: str = ""  # of the last change, to the second: a second change within it shows no other value
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +399,7 @@ class Field:
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
     beyond: bool = False  # more than the contract names: a target may not know it
     beyond_keys: frozenset[str] = frozenset()  # of rows: the same of their keys
+    unless: str = ""  # a target that announces this stream knows what is `beyond`
     # the record it names comes with it, also where a rule of its stream leaves it out
     brings: bool = False
     undated: bool = False  # the portal takes a deleted record out of it, and no date of this one moves

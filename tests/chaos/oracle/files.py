@@ -53,6 +53,10 @@ def _of_crm(source: Source) -> Wanted:
                 for one in value if isinstance(value, list) else [value]:
                     if isinstance(one, dict) and "sha256" in one:
                         yield f"crm:{one['id']}", {"size": one["size"], "sha256": one["sha256"]}
+    for row in source["crm_quotes"].values():
+        for one in map(str, row["storageElementIds"] or ()):
+            if drive := source.on_drive(one):
+                yield _drive(one, drive["NAME"], drive["SIZE"])
 
 
 def _of_catalog(source: Source) -> Wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -70,17 +70,20 @@ def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRec
     )
 
 
-def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[ComparedField]:
-    """Every field that should be there. What the contract does not name the target need not keep."""
+def compare_fields(
+    stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json], announced: Collection[str]
+) -> Iterator[ComparedField]:
+    """Every field that should be there. What the contract does not name the target need not keep, nor what a later
+    version names if it does not announce the streams of that version."""
     unordered = {one.name for one in stream.fields if one.kind in (Kind.REFS, Kind.CODED)}
-    rows = {one.name: one.beyond_keys for one in stream.fields if one.beyond_keys}
+    rows = {one.name: one.beyond_keys for one in stream.fields if one.beyond_keys and one.unless not in announced}
     for name, value in expected.items():
         there = actual.get(name)
         if name in rows:
             value = without_beyond(value, there, rows[name])  # noqa: PLW2901
         outcome = Outcome.EQUAL
         if not is_same(value, there, name in unordered):
-            outcome = Outcome.BEYOND if there is None and is_beyond(name, stream) else Outcome.DIFFERS
+            outcome = Outcome.BEYOND if there is None and is_beyond(name, stream, announced) else Outcome.DIFFERS
         yield ComparedField(name, value, there, outcome)
 
 
@@ -92,9 +95,11 @@ def without_beyond(expected: Json, actual: Json, keys: frozenset[str]) -> Json:
     return [{key: value for key, value in row.items() if key not in unknown} for row in expected]
 
 
-def is_beyond(name: str, stream: Stream) -> bool:
+def is_beyond(name: str, stream: Stream, announced: Collection[str]) -> bool:
     return any(
-        one.beyond and (name == one.name or (one.kind is Kind.FAMILY and name.startswith(one.name)))
+        one.beyond
+        and one.unless not in announced
+        and (name == one.name or (one.kind is Kind.FAMILY and name.startswith(one.name)))
         for one in stream.fields
     )
 
@@ -132,6 +137,7 @@ class ExpectedDifferences:
 
     def __init__(self, context: RunContext, stream: Stream) -> None:
         self._stream = stream
+        self._target = context.target
         self._rules = context.rules(stream)
         self._drafter = Drafter(context, stream) if self._rules else None
         self._tells_spared = context.options.verify_all  # else only a few are looked at, and it would be chance
@@ -140,7 +146,9 @@ class ExpectedDifferences:
         """Everything that is to be said about a record. What the target had already keeps its own values."""
         if found is None:
             return [self.missing_finding(one)]
-        compared = compare_fields(self._stream, {} if self._stream.adopted(one) else expected, found.fields)
+        compared = compare_fields(
+            self._stream, {} if self._stream.adopted(one) else expected, found.fields, self._target.streams()
+        )
         touching = self._applying_rules(one)
         return [finding for field in compared for finding in self._judge(one.id, field, touching)]
 

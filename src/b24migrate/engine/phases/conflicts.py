@@ -229,7 +229,7 @@ class Conflicts:
                 continue
             if name in self._stream.last_change or name in found.own:
                 continue
-            if target is None and is_beyond(name, self._stream):
+            if target is None and is_beyond(name, self._stream, self._context.target.streams()):
                 continue
             if sent and (name not in sent or sent[name] == self._sent.mark(name, target)):
                 continue  # a value of the target's own, or what was sent

@@ -7,6 +7,7 @@ is unknown is then read by id, many at a time; what is staged and was not listed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -49,12 +50,13 @@ def sweep(context: RunContext, job: Job) -> Follow:
         if not one.deleted_utc
     }
     left_out = {one for one in excluded_ids(context, stream, part) if lo < one <= hi}
+    since = datetime.fromisoformat(this_pass(context, stream, int(job.args["pass"])).since)
     listed = dict(list_rows(context, part, cut_pages(sorted(known.keys() | left_out), lo, hi)))
     forget_excluded(context, stream, [part.row_key(one) for one in left_out - listed.keys()])
     differing = [
         number
         for number, row in listed.items()
-        if number not in left_out and (number not in known or differs(stream, words, known[number], row))
+        if number not in left_out and (number not in known or differs(stream, words, known[number], row, since))
     ]
     absent = known.keys() - listed.keys()
     found = [(DIFFERS, one) for one in differing] + [(ABSENT, one) for one in absent]
@@ -88,14 +90,23 @@ def list_rows(
         ranges = further
 
 
-def differs(stream: Stream, words: Sweep, record: Record, row: Mapping[str, Json]) -> bool:
-    """A field that the portal does not list cannot be compared."""
+def differs(stream: Stream, words: Sweep, record: Record, row: Mapping[str, Json], since: datetime) -> bool:
+    """Or may differ: it changed after `since`. A field that the portal does not list cannot be compared."""
     try:
         before = decode_record(record, stream).payload
     except msgspec.DecodeError:
         return True
     now = decode_payload(stream, msgspec.json.encode(row))
-    return any(is_other_value(before.get(name), now[name]) for name in words.fields if name in now)
+    return is_recent(now.get(words.time), since) or any(
+        is_other_value(before.get(name), now[name]) for name in words.fields if name in now
+    )
+
+
+def is_recent(value: Json, since: datetime) -> bool:
+    try:
+        return datetime.fromisoformat(str(value)) >= since
+    except (TypeError, ValueError):  # none, or without an offset
+        return False
 
 
 # ---------------------------------------------------------------- what was found

@@ -190,6 +190,7 @@ SOLD = Field(
     take=product_rows,
     inside={"productId": "crm_products"},
     beyond_keys=frozenset({"productId", "discountTypeId", "discountSum"}),
+    unless="crm_products",
 )
 MONEY = (*AMOUNT, *days("begindate", "closedate"), SOLD)
 # A deal may have a parent among the items of smart processes, which come after the deals.
@@ -322,7 +323,7 @@ crm_deals = item_stream(
     fields=(
         *texts("title"),
         *EVERY,
-        *texts(*UTM),
+        *(Field(name, beyond=True, unless="crm_leads") for name in UTM),
         *CLIENTS,
         link_field("leadId", "crm_leads", Kind.REF),
         late_link("quoteId", "crm_quotes"),  # a quote names its deal too

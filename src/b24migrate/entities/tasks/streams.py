@@ -121,6 +121,7 @@ SWEEP = Sweep(
         "parentId",
         "groupId",
     ),
+    time="changedDate",
 )
 # Request names are upper-case, the answer's are not: a lower-case filter is ignored without a word.
 BY_ID = Keyset("filter", "ID", {"order": {"ID": "asc"}}, {"order": {"ID": "desc"}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -169,6 +169,7 @@ def _fields(
         unresolved,
         not context.options.absent,
         _is_expected(context, stream, now, sides.target),
+        context.target.streams() if sides.target.state is SideState.NOW else (),
     )
     drafts = FieldDrafts(context, stream, now, then, sides.now is not None).all(composed.fields, there)
     return judge_fields(drafts, evidence), cut(problem)
@@ -273,12 +274,13 @@ class Evidence(NamedTuple):
     unresolved: Mapping[str, tuple[str, ...]]
     addresses_known: bool
     announced: Callable[[str], bool] = lambda _: False  # whether the target announced that this field differs
+    streams: Collection[str] = ()  # that the target announced
 
 
 def judge_fields(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
     outcomes: dict[str, Outcome] = {}
     if evidence.asked is SideState.NOW:
-        compared = compare_fields(evidence.stream, evidence.sent, evidence.there)
+        compared = compare_fields(evidence.stream, evidence.sent, evidence.there, evidence.streams)
         outcomes = {one.name: one.outcome for one in compared}
     rows = (_field_row(one, evidence, outcomes.get(one.name)) for one in drafts)
     return tuple(row for row in rows if row.source or row.staged or row.sent or row.target)
