@@ -62,9 +62,6 @@ def links(made: World) -> set[str]:
     return {key for (key,) in made.sql("SELECT RowKey FROM IdMap") if not key.startswith("files:")}
 
 
-# ---------------------------------------------------------------- everything
-
-
 def losses(made: World) -> dict[str, float]:
     with made.app() as app:
         counters = app.context.store.counters()
@@ -307,10 +304,8 @@ class Killed(Exception):
 class Fate:
     """So many calls of the ports, and then the end: before the last one, or after it, when nobody sees its answer."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self._left = rng.randrange(
-            1, 900
-        )  # one undo of everything makes about 1,400, and the next about half of them for what is gone
+    def __init__(self, rng: random.Random, most: int = 400) -> None:
+        self._left = rng.randrange(1, most)
         self._early = rng.random() < 0.5
 
     def dying(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -346,7 +341,7 @@ def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_on
     while on_the_box(whole) or links(whole):
         try:
             with whole.app() as app:
-                take_with(Fate(rng).befall(app))
+                take_with(Fate(rng, 900).befall(app))  # of about 1,400 calls; half of them are for what is gone
         except Killed:
             deaths += 1
             whole.clock.sleep(FRESH_S)  # a lock of a process on another machine
