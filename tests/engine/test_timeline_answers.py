@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from b24migrate.insight import fidelity
 from b24migrate.model.errors import Halted
 from b24migrate.model.events import Event, Extracted
 from b24sim.habits import Habits
+from b24sim.phpjson import encode
+from b24sim.result import Result
 
 Json = Any
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
@@ -64,6 +67,26 @@ def test_a_comment_whose_owners_are_refused_belongs_to_the_record_that_showed_it
     made.strike_cloud()
     assert made.run("crm_comments").exit_code == 0
     assert max(len(one) for one in owners(made).values()) > 1
+
+
+@pytest.mark.parametrize("odd", [[1], True, "text", 7])
+def test_a_note_that_is_no_object_stops_no_other_and_is_read_by_the_next_run(tmp_path: Path, odd: Json) -> None:
+    with world(tmp_path, replace(PLAN, crm_notes=True)) as made:
+        made.settings = dict(GONE)
+        method = made.cloud.portal.method("crm.timeline.note.get")
+
+        def answer(context: Json, params: Json) -> Json:
+            found = method.call(context, params)
+            return Result(encode(odd)) if str(params["itemId"]) == "2" else found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(made.cloud.portal.methods._methods, method.name, replace(method, call=answer))
+            ended = made.run(*CRM, "crm_activities", "crm_comments", "crm_notes")
+        assert ended.exit_code == 4
+        assert {(scope, code) for scope, _, code, _ in made.letters()} == {("crm-notes-get", "STRANGE_RESULT")}
+        assert not list(tmp_path.glob("b24migrate-bug-*"))
+        assert made.retry("crm_notes").exit_code == 0
+        assert made.imported("crm_notes").keys() == {f"source:crm_notes:{one}" for one in ("a2", "c2", "c11")}
 
 
 def test_a_reading_that_was_stopped_asks_about_no_comment_twice(made: World, monkeypatch: pytest.MonkeyPatch) -> None:

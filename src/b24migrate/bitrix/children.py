@@ -13,7 +13,7 @@ from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.newest_first import BEGINNINGS, PageHabits
 from b24migrate.bitrix.pages import Span, entry, id_reader, rows_by_id
 from b24migrate.messages import say
-from b24migrate.model.answers import STRANGE, AnswerList, open_list
+from b24migrate.model.answers import STRANGE, AnswerList, open_list, unexpected_answer
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
 from b24migrate.model.records import Args, Page, Row, SetAside
 from b24migrate.model.streams import Backward, PerParent, Progress, Slices, SourceRecord, Whole, person_name
@@ -288,6 +288,8 @@ class ChildrenReader:
                 chain.error = answer.error
                 return None
             if self._reading.single:
+                if not isinstance(answer.result, dict):
+                    raise unexpected_answer(self._reading.method, ())
                 return [(0, Row(f"{chain.parent.id}:", msgspec.json.encode(answer.result)))]
             rows = self._rows(self._open_page(answer), chain.parent)
             for _, row in rows if self._reading.row_key else ():

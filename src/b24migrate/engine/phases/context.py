@@ -223,7 +223,8 @@ def decode_row(row: Row, stream: Stream) -> SourceRecord:
 
 
 def decode_payload(stream: Stream, payload: bytes) -> Mapping[str, Json]:
-    decoded: Mapping[str, Json] = msgspec.json.decode(payload)
+    """Raises msgspec.DecodeError for a damaged row, and for one that is no object."""
+    decoded = msgspec.json.decode(payload, type=dict[str, Json])
     return decoded if stream.view is None else stream.view(decoded)
 
 
