@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from b24migrate.engine.phases import (
+    arrivals,
     child_deletions,
     count_ranges,
     custom_fields,
@@ -76,6 +77,8 @@ PERFORMERS: dict[str, Performer] = {
     "complete": deferred.complete,
     "protect": removal.protect,
     "recall": removal.recall,
+    "find-holders": arrivals.find_holders,
+    "forget-arrived": arrivals.forget_arrived,
     "relink": removal.relink,
     "relinked": removal.end_relink,
     "remove": removal.remove,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from b24migrate.engine import plan
 from b24migrate.engine.phases import (
+    arrivals,
     child_deletions,
     count_ranges,
     deferred,
@@ -203,7 +204,8 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
 
 def late_stages(context: RunContext, entity: Entity) -> list[Stage]:
     both = [*pulled_entities(context, entity), entity]
-    return [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
+    streams = [stream for one in both for stream in one.streams if may_be_completed(stream)]
+    return [*map(arrival_stage, streams), *map(late_stage, streams)]
 
 
 def final_stages(context: RunContext) -> list[Stage]:
@@ -214,7 +216,19 @@ def final_stages(context: RunContext) -> list[Stage]:
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
     removed += [remove_parts_stage(stream) for stream in streams if stream.access]
     removed += relink_stages(removal.streams_with_names(context, entities))
-    return [*removed, Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])]
+    return [
+        *removed,
+        forget_stage(entities),
+        Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})]),
+    ]
+
+
+def forget_stage(entities: Sequence[Entity]) -> Stage:
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        left = {"entities": [one.name for one in entities]}
+        return [Job(scope, "forget-arrived", left)] if arrivals.has_missed(context) else []
+
+    return Stage("forget arrived", seed)
 
 
 def relink_stages(streams: Sequence[Stream]) -> list[Stage]:
@@ -254,6 +268,10 @@ def remove_parts_stage(stream: Stream) -> Stage:
 
 def match_stage(stream: Stream) -> Stage:
     return Stage(f"match {stream.name}", lambda context, scope: lanes.seed(context, scope, "match", stream))
+
+
+def arrival_stage(stream: Stream) -> Stage:
+    return Stage(f"arrived {stream.name}", lambda context, scope: arrivals.seed(context, scope, stream))
 
 
 def late_stage(stream: Stream) -> Stage:

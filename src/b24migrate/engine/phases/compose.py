@@ -43,6 +43,7 @@ class ComposedRecord:
     again: bool = False  # the problem is a bug: it may be gone at the next attempt, or with the next version
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
+    missed: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source does not have it
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     may_come: bool = False  # it is sent without a link to a failed record; a retry may add the link
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now

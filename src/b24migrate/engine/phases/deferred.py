@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases import arrivals, lanes
 from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
@@ -36,6 +36,7 @@ class ChangedRecord(NamedTuple):
 def mark_incomplete(context: RunContext, stream: Stream, ready: Sequence[ComposedRecord]) -> None:
     """Remembers of records, before they are sent, which go without something that may come later. One row for all of
     them: the stretch of ids that they are in."""
+    arrivals.note_missed(context, [named for one in ready for named in one.missed])
     without = [order_key(one.record.row_key) for one in ready if _is_incomplete(one)]
     if without:
         first, last = min(without), max(without)  # they may go in another order than that of their ids
@@ -85,6 +86,7 @@ def complete(context: RunContext, job: Job) -> Follow:
     changed: list[ChangedRecord] = []
     there: list[ComposedRecord] = []
     for composed in _compose_all(context, stream, [one for one in imported if one.row_key in sent]):
+        arrivals.note_missed(context, composed.missed)
         item = composed.item(stream)
         if item.digest == sent[composed.record.row_key].digest:
             there.append(composed)

@@ -32,6 +32,23 @@ class Gone:
         return (stream, source_id) in self._ids
 
 
+class Missed:
+    """Records that others were sent without, as far as they are noted; a bounded memory."""
+
+    def __init__(self) -> None:
+        self._named: set[tuple[str, str]] = set()
+        self._lock = Lock()
+
+    def add_new(self, named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Those that were not in it."""
+        with self._lock:
+            new = set(named) - self._named
+            if len(self._named) > REMEMBERED:
+                self._named.clear()
+            self._named |= new
+        return sorted(new)
+
+
 class Links:
     """Which target ID a source ID became. Only what exists is remembered: a link, once made, keeps its target ID; a
     missing one may come at any time."""
@@ -85,6 +102,7 @@ class Memory:
         self.links = Links(store, {one.name: one.table for one in known if one.by_natural})
         self.texts = TextRewriter(known, source_url, target_url)
         self.gone = Gone()
+        self.missed = Missed()
         self.downloaded: dict[str, Sequence[FileRef]] = {}  # some files of each kind that the source gave
         self._job = local()
         self._rules: tuple[str, Sequence[Rule]] | None = None

@@ -156,12 +156,12 @@ class References:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
             done.lose("references_dropped")
-            done.may_come = done.may_come or self._may_be_named(stream, source_id)
+            self._note_missing(stream, source_id, done)
             return None
         placeholder = self._context.options.placeholder_user
         if policy is Policy.PLACEHOLDER and placeholder and stream == self._context.people:
             done.lose("placeholders")
-            done.may_come = done.may_come or self._may_be_named(stream, source_id)
+            self._note_missing(stream, source_id, done)
             return placeholder
         if stream == self._stream.name and self._may_come(stream, source_id):
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
@@ -188,6 +188,13 @@ class References:
             return record.status in (Status.NEW, Status.ERROR_RETRY)
         known = bool(self._context.store.count(INVENTORY, f"{stream}:"))
         return known and not self._context.memory.gone.knows(f"{stream}!", source_id)
+
+    def _note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
+        """What is known is looked at by each second pass. What the source does not have may yet turn up there."""
+        if self._may_be_named(stream, source_id):
+            done.may_come = True
+        elif stream in self._context.streams:
+            done.missed.append((stream, source_id))
 
     def _may_be_named(self, stream: str, source_id: str) -> bool:
         """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""

@@ -1,0 +1,75 @@
+"""A record that the source did not show at first arrives later: the records that were sent without it get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.engine.world import World, small, world
+
+from b24sim.company.crm_ids import COMPANY, DEAL
+from b24sim.table import Table
+
+Json = Any
+PLAN = small(companies=3, contacts=3, deals=4, chats=3, messages=20, templates=0, posts=0, smart_types=0)
+ENTITIES = ("users", "chats", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+SETTINGS: dict[str, Any] = {
+    "run": {"entities": list(ENTITIES), "user_coverage": 0.5},
+    "mapping": {"placeholder_user": "1"},
+}
+
+
+@contextmanager
+def hidden(table: Table, number: int) -> Iterator[None]:
+    """The owner of the webhook does not see it."""
+    row = dict(table.row(number))
+    table.remove(number)
+    yield
+    table.put(number, row)
+
+
+def missed(made: World, stream: str) -> list[str]:
+    return [key for (key,) in made.sql("SELECT RowKey FROM Deletions WHERE RowKey LIKE ?", f"missed:{stream}:%")]
+
+
+def authors(made: World) -> dict[str, str]:
+    return {key: row["fields"]["author_id"] for key, row in made.imported("chat_messages").items()}
+
+
+def test_messages_get_their_author(tmp_path: Path) -> None:
+    with world(tmp_path, PLAN) as made:
+        made.settings = SETTINGS
+        users = made.cloud.portal.company.users
+        victim = users.ids[1]
+        with hidden(users, victim):
+            made.run()
+        before = authors(made)
+        assert made.run().exit_code == 0
+        ((target,),) = made.sql("SELECT TargetId FROM Users WHERE RowKey = ?", str(victim))
+        now = authors(made)
+        changed = [key for key in now if now[key] != before[key]]
+        assert changed
+        assert {now[key] for key in changed} == {target}
+        assert missed(made, "users") == []
+
+
+def test_a_deal_gets_its_company(tmp_path: Path) -> None:
+    with world(tmp_path, PLAN) as made:
+        made.settings = SETTINGS
+        crm = made.cloud.portal.company.crm
+        victim, deal = crm.items[COMPANY].ids[0], crm.items[DEAL].ids[0]
+        made.change("crm_deals", id=deal, fields={"companyId": victim})
+        with hidden(crm.items[COMPANY], victim):
+            assert made.run().exit_code == 0
+        assert made.imported("crm_deals")[f"source:crm_deals:{deal}"]["fields"]["companyId"] is None
+        assert made.run("users", "crm_structure", "crm_companies").exit_code == 0
+        assert missed(made, "crm_companies")  # a later run has the deals
+        assert made.run().exit_code == 0
+        ((target,),) = made.sql("SELECT TargetId FROM CrmCompanies WHERE RowKey = ?", str(victim))
+        assert made.imported("crm_deals")[f"source:crm_deals:{deal}"]["fields"]["companyId"] == target
+        assert missed(made, "crm_companies") == []
+        sent = made.imported("crm_deals")[f"source:crm_deals:{deal}"]["updated_count"]
+        assert made.run().exit_code == 0
+        assert made.imported("crm_deals")[f"source:crm_deals:{deal}"]["updated_count"] == sent
