@@ -12,6 +12,7 @@ import pytest
 from tests.engine.every_stream import PLAN, SETTINGS
 from tests.engine.refusals import BROKEN, holds, refuse
 from tests.engine.world import World, world
+from tests.engine.world import small as plan_of
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine.phases import bug, stage
@@ -311,3 +312,24 @@ def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everyt
     assert small.run("users").exit_code in (0, 5)
     assert small.letters() == []
     assert {row["Status"] for row in small.records("Users").values()} == {"IMPORT_OK"}
+
+
+@pytest.mark.parametrize("odd", ["text", [1], {"title": "no id"}, {"id": [3]}])
+def test_odd_rows_of_a_count_fail_a_delta_run_without_a_bug(tmp_path: Path, odd: Any) -> None:
+    plan = plan_of(companies=3, contacts=3, deals=4, templates=0, posts=0, smart_types=0)
+    with world(tmp_path, plan) as made:
+        made.settings = {"run": {"user_coverage": 0.5, "entities": ["users", "crm_structure", "crm_companies"]}}
+        assert made.run().exit_code == 0
+        method = made.cloud.portal.method("crm.item.list")
+
+        def answer(context: Any, params: Any) -> Any:
+            counted = "<=id" in (params.get("filter") or {}) and int(params.get("start", 0)) >= 0
+            return Result(encode({"items": [odd]}), total=3) if counted else method.call(context, params)
+
+        with pytest.MonkeyPatch.context() as patch, made.app() as app:
+            patch.setitem(made.cloud.portal.methods._methods, method.name, replace(method, call=answer))
+            ended = app.runner.run(app.chosen(()), delta=True, tick=made.leap())
+        assert ended.exit_code == 4
+        assert {(scope, code) for scope, _, code, _ in made.letters()} == {("crm-companies-get", "STRANGE_RESULT")}
+        assert not list(tmp_path.glob("b24migrate-bug-*"))
+        assert made.run().exit_code == 0

@@ -19,6 +19,7 @@ from b24migrate.bitrix.batch import BatchAnswer, Batcher, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.pages import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.messages import say
+from b24migrate.model.answers import LONGEST_ID
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
 from b24migrate.model.streams import Keyset, Listing
@@ -26,7 +27,6 @@ from b24migrate.ports import Command
 
 _FULL_REQUEST = SIZE * COMMANDS
 _SOURCE_ID = itemgetter(0)  # of a row
-_LONGEST_ID = 18  # digits: larger numbers than any database counts with
 _GENTLE_PAGES = COMMANDS  # after a request failed twice, as many pages are read one by one
 
 
@@ -141,7 +141,7 @@ class KeysetReader:
         method = self._reading.method
         rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)
         ids = list(map(_SOURCE_ID, rows))
-        if _is_number("".join(ids), _LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= _LONGEST_ID:
+        if _is_number("".join(ids), LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= LONGEST_ID:
             return rows  # the usual case: one look at all of them
         good: list[Row] = []
         for row in rows:
@@ -269,7 +269,7 @@ class KeysetReader:
         return stretch.page * SIZE
 
 
-def _is_number(text: str, longest: int = _LONGEST_ID) -> bool:
+def _is_number(text: str, longest: int = LONGEST_ID) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= longest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.readers import NOTHING, row_in
-from b24migrate.model.answers import unexpected_answer
+from b24migrate.entities.readers import NOTHING
+from b24migrate.model.answers import row_in, unexpected_answer
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json, Row
 from b24migrate.model.streams import FileKind, FileRef, Known, SourceRecord

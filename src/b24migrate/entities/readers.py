@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from b24migrate.messages import join, say
-from b24migrate.model.answers import open_entry, open_list, unexpected_answer
+from b24migrate.model.answers import id_of, open_entry, open_list, row_in
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Row
 from b24migrate.model.streams import Fetch, Known, SourceRecord
 from b24migrate.ports import Command, Source
 
-LONGEST_ID = 18  # digits
 IDS_AT_ONCE = 50  # in one filter: as many as a page holds
 GONE_CODES = frozenset({"NOT_FOUND", "ERROR_NOT_FOUND"})
 NOTHING = frozenset({b"null", b"false", b"[]", b"{}", b'""'})  # answers that say that there is nothing
@@ -110,32 +109,6 @@ def fetch_together(
         return found | one_by_one(source, left, known) if left else found
 
     return fetch
-
-
-def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Json]:
-    """An object. Raises the error of an answer that makes no sense."""
-    try:
-        found = msgspec.json.decode(raw or b"null")
-    except (msgspec.DecodeError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise unexpected_answer(method, ())
-    return found
-
-
-def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
-    """A number, as text. Raises the error of an answer that makes no sense."""
-    value = row_in(raw, method).get(field)
-    text = str(value) if isinstance(value, str | int) else ""
-    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
-        raise unexpected_answer(method, (field,))
-    return text
-
-
-def id_in(raw: msgspec.Raw, field: str, method: str) -> Json:
-    """The same, as the portal writes it."""
-    id_of(raw, field, method)
-    return row_in(raw, method)[field]
 
 
 def fetch_either(modern: Fetch, older: Fetch) -> Fetch:

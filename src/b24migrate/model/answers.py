@@ -17,6 +17,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 
 STRANGE = "STRANGE_RESULT"
+LONGEST_ID = 18  # digits: larger numbers than any database counts with
 UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
 _EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
@@ -63,6 +64,32 @@ def open_entry(result: object, name: str, what: str = "") -> Any:
         return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
     except (msgspec.DecodeError, RecursionError):
         raise unexpected_answer(what, (name,)) from None
+
+
+def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Any]:
+    """An object. Raises the error of an answer that makes no sense."""
+    try:
+        found = msgspec.json.decode(raw or b"null")
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise unexpected_answer(method, ())
+    return found
+
+
+def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
+    """A number, as text. Raises the error of an answer that makes no sense."""
+    value = row_in(raw, method).get(field)
+    text = str(value) if isinstance(value, str | int) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
+        raise unexpected_answer(method, (field,))
+    return text
+
+
+def id_in(raw: msgspec.Raw, field: str, method: str) -> Any:
+    """The same, as the portal writes it."""
+    id_of(raw, field, method)
+    return row_in(raw, method)[field]
 
 
 def decode_emoji(text: Any) -> Any:

@@ -17,11 +17,18 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
-import msgspec
-
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.phases.context import Follow, RunContext
-from b24migrate.engine.phases.delta import Part, count_of, excluded_ids, find_part, find_parts, staged_ids, this_pass
+from b24migrate.engine.phases.delta import (
+    Part,
+    count_of,
+    excluded_ids,
+    find_part,
+    find_parts,
+    number_of,
+    staged_ids,
+    this_pass,
+)
 from b24migrate.engine.phases.inventory import counted_key
 from b24migrate.engine.phases.pull_through import complete_rows
 from b24migrate.engine.phases.stage import checkpoint_row, stage
@@ -218,7 +225,7 @@ def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Itera
         for one, answer in zip(some, answers, strict=True):
             total = count_of(answer)
             listed = open_list(answer.result, part.listing.items, part.listing.method).items
-            yield compare(one, total, [id_of(raw, part) for raw in listed])
+            yield compare(one, total, [number_of(raw, part.listing) for raw in listed])
 
 
 def compare(one: Range, total: int, listed: Iterable[int]) -> Compared:
@@ -268,10 +275,6 @@ def ask_absent(context: RunContext, stream: Stream, part: Part, numbers: Sequenc
         some = context.store.get(stream.table, [part.row_key(one) for one in asked[start : start + deletions.ASKED]])
         deletions.ask_all(context, stream, list(some.values()), pass_no)
     return []
-
-
-def id_of(raw: bytes, part: Part) -> int:
-    return int(msgspec.json.decode(raw)[part.listing.id])
 
 
 def read_again(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:

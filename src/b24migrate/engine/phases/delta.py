@@ -17,7 +17,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import RunContext, decode_record, walk
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
 from b24migrate.model.streams import Each, Entity, Gather, Keyset, Listing, PerParent, Reading, Stream
 from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
@@ -360,10 +360,10 @@ def time_of_first(listing: Listing, answer: Answer) -> datetime | None:
     if answer.error is not None:
         raise answer.error
     for raw in open_list(answer.result, listing.items, listing.method).items:
-        row = msgspec.json.decode(raw)
+        row = row_in(raw, listing.method)
         try:
             return datetime.fromisoformat(str(row[listing.changes.time if listing.changes else ""]))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, ValueError):
             return None
     return None
 
@@ -380,6 +380,11 @@ def total_command(listing: Listing) -> Command:
     """How many there are; nothing else of them is told."""
     words = listing.changes or listing.sweep
     return Command(listing.method, {**listing.params, **(words.narrow if words else {}), "start": 0})
+
+
+def number_of(raw: msgspec.Raw, listing: Listing) -> int:
+    """The id of a listed row. Raises the error of an answer that makes no sense."""
+    return int(id_of(raw, listing.id, listing.method))
 
 
 def count_of(answer: Answer) -> int:

@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-import msgspec
-
 from b24migrate.engine.phases import deletions, hints, tails
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.parent_lanes import children_of, find_reading
 from b24migrate.engine.phases.read_children import full_walk_jobs
 from b24migrate.engine.phases.tails import LOST, SETTLED, Told
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Job, Json
 from b24migrate.model.streams import Backward, IdPages, PerParent, SourceRecord, Stream
@@ -170,7 +168,7 @@ def read_ids(answer: Answer, pages: IdPages) -> list[int]:
     if answer.error is not None:
         raise answer.error
     rows = open_list(answer.result, pages.items, pages.method).items
-    return [int(msgspec.json.decode(raw)[pages.id]) for raw in rows]
+    return [int(id_of(raw, pages.id, pages.method)) for raw in rows]
 
 
 # ---------------------------------------------------------------- what is missing

@@ -14,9 +14,18 @@ import msgspec
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_record, walk
 from b24migrate.engine.phases.count_ranges import PAGE, READ_AT_ONCE, command, forget_excluded, read_again
-from b24migrate.engine.phases.delta import Part, count_of, excluded_ids, find_part, find_parts, staged_ids, this_pass
+from b24migrate.engine.phases.delta import (
+    Part,
+    count_of,
+    excluded_ids,
+    find_part,
+    find_parts,
+    number_of,
+    staged_ids,
+    this_pass,
+)
 from b24migrate.engine.phases.moved import is_other_value
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import open_list, row_in
 from b24migrate.model.records import Job, Json, Record
 from b24migrate.model.streams import Stream, Sweep
 from b24migrate.ports import CHANGES, RegisterRow
@@ -82,8 +91,8 @@ def list_rows(
         for (_, hi), answer in zip(ranges, answers, strict=True):
             count_of(answer)
             items = open_list(answer.result, part.listing.items, part.listing.method).items
-            rows = [msgspec.json.decode(raw) for raw in items]
-            ids = [int(row[part.listing.id]) for row in rows]
+            ids = [number_of(raw, part.listing) for raw in items]
+            rows = [row_in(raw, part.listing.method) for raw in items]
             yield from zip(ids, rows, strict=True)
             if len(ids) >= PAGE and max(ids) < hi:
                 further.append((max(ids), hi))

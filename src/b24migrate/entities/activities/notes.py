@@ -14,9 +14,10 @@ from b24migrate.entities.activities.reader import owners_of as owners_of_activit
 from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
 from b24migrate.entities.crm_comments.streams import owners_of as owners_of_comment
 from b24migrate.entities.owners import owner_value, resolve_owner
-from b24migrate.entities.readers import fetch_objects, is_not_found, row_in
+from b24migrate.entities.readers import fetch_objects, is_not_found
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
+from b24migrate.model.answers import row_in
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
     Entity,

@@ -11,7 +11,7 @@ from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, 
 from b24migrate.entities.owners import owner_value, resolve_owner, type_of, without_repeats
 from b24migrate.entities.readers import is_link, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.records import Args, Json, Row, SetAside
 from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
@@ -50,8 +50,7 @@ def with_bindings(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def _pair(raw: msgspec.Raw) -> list[int]:
-    one = msgspec.json.decode(raw)
-    return [int(one["entityTypeId"]), int(one["entityId"])]
+    return [int(id_of(raw, name, BINDINGS)) for name in ("entityTypeId", "entityId")]
 
 
 def owners_of(seen: SourceRecord) -> list[Args]:

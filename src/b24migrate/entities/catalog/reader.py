@@ -8,9 +8,9 @@ from functools import partial
 
 import msgspec
 
-from b24migrate.entities.readers import IDS_AT_ONCE, id_of, row_in
+from b24migrate.entities.readers import IDS_AT_ONCE
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.model.streams import Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, Offset, SourceRecord

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.readers import id_of, row_in, same_id
+from b24migrate.entities.readers import same_id
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list, unexpected_answer
+from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest, in_order
 from b24migrate.model.streams import Known, SourceRecord

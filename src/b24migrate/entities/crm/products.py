@@ -9,9 +9,9 @@ from weakref import WeakSet
 
 import msgspec
 
-from b24migrate.entities.readers import mark_unread, row_in
+from b24migrate.entities.readers import mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list, unexpected_answer
+from b24migrate.model.answers import open_list, row_in, unexpected_answer
 from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
 from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json, Row

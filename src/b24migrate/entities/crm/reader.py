@@ -8,9 +8,9 @@ import msgspec
 
 from b24migrate.entities.codes import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24migrate.entities.crm.products import SOME, older_products, products, rows_at_once
-from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, id_in, id_of, mark_unread
+from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_in, id_of, open_list
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.streams import ABSENT, Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord

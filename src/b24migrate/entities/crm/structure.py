@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from b24migrate.entities.codes import COMPANY, CONTACT, DEAL, SMART_INVOICE, dictionary, stage, type_id
-from b24migrate.entities.readers import fetch_one_by_one, id_of, row_in
-from b24migrate.model.answers import open_list
+from b24migrate.entities.readers import fetch_one_by_one
+from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.streams import (

@@ -20,10 +20,10 @@ from b24migrate.entities.owners import (
     type_of,
     without_repeats,
 )
-from b24migrate.entities.readers import fetch_objects, mark_unread, row_in
+from b24migrate.entities.readers import fetch_objects, mark_unread
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
@@ -86,8 +86,10 @@ def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def _pair(raw: msgspec.Raw) -> list[Json]:
-    one = msgspec.json.decode(raw)
-    return [str(one["ENTITY_TYPE"]), int(one["ENTITY_ID"])]
+    kind = row_in(raw, BINDINGS).get("ENTITY_TYPE")
+    if not isinstance(kind, str):
+        raise unexpected_answer(BINDINGS, ("ENTITY_TYPE",))
+    return [kind, int(id_of(raw, "ENTITY_ID", BINDINGS))]
 
 
 def _named(name: str) -> Callable[[SourceRecord], str]:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from b24migrate.entities import probes
-from b24migrate.entities.readers import id_of
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.records import Row
 from b24migrate.model.streams import ANY, Asking, Named, Probe
 from b24migrate.ports import Answer, Command, Source

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.readers import fetch_one_by_one, id_of, is_link, mark_unread, row_in
+from b24migrate.entities.readers import fetch_one_by_one, is_link, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.streams import (

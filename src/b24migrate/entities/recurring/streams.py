@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from b24migrate.entities.codes import DEAL, pipeline
-from b24migrate.entities.readers import LONGEST_ID
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import LONGEST_ID, open_list
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.streams import (
     ABSENT,

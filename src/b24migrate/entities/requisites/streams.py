@@ -16,10 +16,10 @@ from b24migrate.entities.codes import (
     type_id,
 )
 from b24migrate.entities.custom_fields import list_fields
-from b24migrate.entities.readers import fetch_one_by_one, fetch_together, mark_unread, row_in
+from b24migrate.entities.readers import fetch_one_by_one, fetch_together, mark_unread
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import open_list
+from b24migrate.model.answers import open_list, row_in
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
