@@ -22,6 +22,7 @@ from b24migrate.insight import certificate
 from b24migrate.insight.certificate import form
 from b24migrate.insight.cutover import CutoverView, view
 from b24migrate.insight.forecast.freeze import forecast_freeze
+from b24migrate.messages import words
 from b24migrate.model.errors import Halted, Unproven
 from b24migrate.model.events import Noted
 
@@ -140,7 +141,9 @@ def test_the_whole_way(firm: World) -> None:
     assert (current.next, current.command) == ("freeze", "b24migrate cutover freeze")
     assert current.forecast is not None
     assert current.forecast.total_s > 0
-    assert {"crm_deals", "tasks", "users"} <= {one.stream for one in current.forecast.streams}
+    shown = {one.stream for one in current.forecast.streams}
+    assert {"crm_deals", "tasks", "users", "other"} <= shown
+    assert not {one for one in shown if words("en").named("stream", one) == one}
     assert next(one.why for one in current.forecast.streams if one.stream == "users")  # why it is read whole
     assert [delta.changed for delta in current.deltas] == [0, 1]
 
@@ -370,8 +373,7 @@ def write_again(file: Path, to: Path, head: form.Head) -> None:
 
 
 def test_the_forecast_grows_with_the_time_since_the_rehearsal() -> None:
-    """200 changes in ten hours made the first delta run 100 s longer: half a second each."""
-    first = DeltaCost("a", 160.0, 36_000.0, {"deals": 200}, {"deals": 300.0, "users": 40.0})
+    first = DeltaCost("a", 160.0, 36_000.0, {"deals": 200}, {"deals": 300.0, "users": 40.0})  # half a second a change
     second = DeltaCost("b", 60.0, 160.0, {}, {"deals": 100.0, "users": 40.0}, {"users": "always"}, waited_s=9.0)
     step = Step("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z")
     known = CutoverState({"rehearsal": step}, (first, second), certificate_s=5.0)
@@ -381,6 +383,7 @@ def test_the_forecast_grows_with_the_time_since_the_rehearsal() -> None:
 
     at_once = after(0)
     assert (at_once.total_s, at_once.delta_s, at_once.quiet_s) == (125.0, 60.0, 60.0)
+    assert round(at_once.waits_s, 2) == 3.86  # 9 of 140 s that jobs took side by side in a minute
     later = after(10)
     assert (later.changes, later.per_hour, later.delta_s, later.total_s) == (200.0, 20.0, 160.0, 225.0)
     deals, users = later.streams

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from b24migrate.cli import exit_codes
 from b24migrate.cli.lanes import brief, current_phase
 from b24migrate.cli.progress import MARKS, shortened
-from b24migrate.messages import say
+from b24migrate.messages import Message, say
 from b24migrate.messages.terminal import harmless, number, phrase, spoken, wrapped
 from b24migrate.model.records import Json
 
@@ -99,12 +99,18 @@ def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
     for name, host in status.get("moved", {}).items():
         wrapped(out, harmless(phrase("cli.status.moved", portal=name, host=host)), first="! ")
     for name, entity in status["entities"].items():
-        shown = entity["notes"][:most] if most else entity["notes"]
+        notes = sorted(entity["notes"], key=is_about_reading)
+        shown = notes[:most] if most else notes
         hidden += len(entity["notes"]) - len(shown)
         for note in shown:
             wrapped(out, shortened(harmless(f"{name}: {spoken(note)}")), first="! ")
     if hidden:
         wrapped(out, phrase("cli.status.more_notes", count=hidden))
+
+
+def is_about_reading(note: str) -> bool:
+    """How a delta run reads a record type: less urgent than what it found."""
+    return isinstance(note, Message) and note.key.startswith("note.read_")
 
 
 def print_writers(writers: Sequence[WriterView], out: Console, redact: Callable[[str], str]) -> None:

@@ -39,6 +39,7 @@ MOST_DELTAS = 5  # of a finish: if the last of them finds something, somebody st
 WATCHED = timedelta(days=14)  # late writers are looked for after going live
 ORDER = "CUTOVER_ORDER"
 WAITED = "limit_wait:"
+OTHER = "other"  # in place of a record type: jobs of no record type
 MACHINES = (
     "robots",
     "workflows",
@@ -224,12 +225,22 @@ class Cutover:
             seconds,
             since_s,
             {one.stream: one.total for one in read_found(store, run) if one.total},
-            {name.removeprefix(SPENT): value for name, value in grown.items() if name.startswith(SPENT) and value > 0},
-            self._read_whole(),
+            self._spent(grown),
+            {**self._read_whole(), OTHER: say("delta.every_pass")},
             sum(value for name, value in grown.items() if name.startswith(WAITED)),
             before is not None and before.id == run,
         )
         return Measured(result, cost)
+
+    def _spent(self, grown: Mapping[str, float]) -> dict[str, float]:
+        """The time of all jobs by record type."""
+        found: dict[str, float] = {}
+        for name, seconds in grown.items():
+            if name.startswith(SPENT) and seconds > 0:
+                stream = name.removeprefix(SPENT)
+                shown = stream if stream in self.context.streams else OTHER
+                found[shown] = found.get(shown, 0.0) + seconds
+        return found
 
     def _piled_up_s(self) -> float:
         rows = self.context.store.rows(PASSES, f"{MARK}:")

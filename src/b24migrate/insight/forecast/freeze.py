@@ -67,7 +67,7 @@ def forecast_freeze(state: CutoverState, now: datetime, elapsed_s: float | None 
         state.certificate_s,
         changes,
         sum(rates.values()) * HOUR_S,
-        second.waited_s,
+        waits(second),
         by_stream(first, second, expected, delta_s + quiet_s),
         basis(first, second),
     )
@@ -79,6 +79,12 @@ def cost_of_change(first: DeltaCost, second: DeltaCost) -> float:
     if more <= 0 or first.resumed or second.resumed:
         return 0.0
     return max(0.0, first.seconds - second.seconds) / more
+
+
+def waits(cost: DeltaCost) -> float:
+    """Jobs run side by side and wait at the same time: the part of the run that their waits are of their time."""
+    spent_s = max(sum(cost.spent_s.values()), cost.waited_s)
+    return cost.seconds * cost.waited_s / spent_s if spent_s else 0.0
 
 
 def by_stream(
