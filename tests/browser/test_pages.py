@@ -9,6 +9,7 @@ from tests.browser.language import english_left
 from tests.browser.page_watch import Watched, watched
 from tests.browser.server import Desk
 
+from b24migrate.entities import catalog
 from b24migrate.messages import LANGUAGES, words
 
 PAGES = {
@@ -77,6 +78,22 @@ LINES = """(theme) => {
   const menu = document.querySelector(".top nav");
   const apart = document.querySelector(".switches").getBoundingClientRect().top >= menu.getBoundingClientRect().bottom;
   return new Set([...menu.querySelectorAll("li")].map((one) => one.offsetTop)).size + apart;
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_longest_names_of_entities_fit_on_a_desk(language: str, browser: Browser, finished: Desk) -> None:
+    names = [words(language).named("entity", one.name) for one in catalog().entities]
+    with watched(browser, finished, locale=language, viewport=DESK) as watch:
+        watch.go("/")
+        for width in (1280, 1152, 1024):
+            watch.page.set_viewport_size({"width": width, "height": 900})
+            assert watch.page.evaluate(NAMED, sorted(names, key=len, reverse=True)) == 0, width
+
+
+NAMED = """(names) => {
+  [...document.querySelectorAll(".entities .opener span")].forEach((one, at) => { one.textContent = names[at]; });
+  return document.documentElement.scrollWidth - document.documentElement.clientWidth;
 }"""
 
 
