@@ -51,6 +51,16 @@ def test_a_records_page_shows_three_sides_and_a_verdict_for_each_field(browser: 
         expect(page.locator(".crumbs")).to_contain_text("Departments")
 
 
+def test_a_record_that_cannot_be_asked_for_again_is_compared_with_the_saved_copy(
+    browser: Browser, finished: Desk
+) -> None:
+    groups = finished.source.portal.company.groups
+    owner = groups.row(groups.ids[0])["OWNER_ID"]
+    with watched(browser, finished) as watch:
+        watch.go(f"/records/group_members/{groups.ids[0]}:{owner}")
+        expect(watch.page.locator(".verdict-card")).to_contain_text("the saved copy is shown")
+
+
 def test_differences_come_first_and_can_be_shown_alone(browser: Browser, finished: Desk) -> None:
     before = finished.source.portal.company.users.row(4)["PERSONAL_CITY"]
     finished.change("users", id=4, fields={"PERSONAL_CITY": "Changed after"})

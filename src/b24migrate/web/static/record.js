@@ -40,7 +40,7 @@ function shown(record) {
     h("h1", { class: "record-title" }, brief(title, 160)),
     h("section", { class: "verdict-card", "data-tone": tone, "data-verdict": record.verdict, "aria-label": say("record.verdict_head") },
       icon(mark), h("div", {}, h("p", { class: "verdict-word" }, say(`record.verdict.${record.verdict}`)),
-        h("p", {}, say(`record.verdict_about.${record.verdict}`)),
+        h("p", {}, say(`record.verdict_about.${isSavedCopy(record) ? "equal_saved" : record.verdict}`)),
         record.changed ? h("p", {}, say("record.changed")) : null,
         record.aside ? h("p", {}, brief(record.aside.reason, 500)) : null)),
     trouble(record),
@@ -51,6 +51,9 @@ function shown(record) {
     places(record.places),
     children(record));
 }
+
+/** The source was not asked or did not answer: what was read from it before is compared with the target. */
+const isSavedCopy = (record) => record.verdict === "equal" && record.source.state !== "now";
 
 function trouble(record) {
   const one = record.trouble;
