@@ -135,9 +135,10 @@ final class CrmActivityParts
         }
     }
 
+    /** Made here: what the kernel's own helper answers is a piece of SQL, unless it is told otherwise. */
     public static function noDeadline(): DateTime
     {
-        return DateTime::createFromTimestamp((int)MakeTimeStamp(\CCrmDateTimeHelper::GetMaxDatabaseDate()));
+        return DateTime::createFromTimestamp((int)mktime(0, 0, 0, 12, 31, 9999));
     }
 
     /** Objects of the contract as the kernel serializes them. */

@@ -273,14 +273,6 @@ namespace {
     use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Crm\Service\Timeline\Monitor;
 
-    class CCrmDateTimeHelper
-    {
-        public static function GetMaxDatabaseDate($useFullFormat = true)
-        {
-            return '31.12.9999 00:00:00';
-        }
-    }
-
     class CCrmActivity
     {
         /** The kernel's own way, with all that it starts. */

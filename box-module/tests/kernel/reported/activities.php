@@ -33,10 +33,6 @@ return [
             'static SynchronizeUserActivity($ownerTypeID, $ownerID, $userID)',
         ],
     ],
-    'CCrmDateTimeHelper' => [
-        'file' => 'modules/crm/classes/general/crm_datetime_helper.php',
-        'methods' => ['static GetMaxDatabaseDate($useFullFormat = true)'],
-    ],
     'Bitrix\Crm\ActivityTable' => [
         'file' => 'modules/crm/lib/activity.php',
         'extends' => $orm,
