@@ -29,6 +29,7 @@ final class CatalogProducts extends Gateway
         'id' => 'measure vatId', 'flag' => 'vatIncluded', 'number' => 'weight width height length purchasingPrice',
         'text' => 'purchasingCurrency',
     ];
+    private const MAY_BE_NULL = ['WIDTH', 'HEIGHT', 'LENGTH', 'PURCHASING_PRICE'];
     private const PICTURES = ['previewPicture' => 'PREVIEW_PICTURE', 'detailPicture' => 'DETAIL_PICTURE'];
     private const TYPES = [
         'product' => ProductTable::TYPE_PRODUCT, 'service' => ProductTable::TYPE_SERVICE,
@@ -141,8 +142,12 @@ final class CatalogProducts extends Gateway
     private static function facts(array $fields): array
     {
         $row = (new Columns(self::IN_CATALOG))->toKernel($fields);
-        // Nothing is null there: a false would be no number, and no currency.
-        return array_map(static fn(mixed $value) => in_array($value, [false, ''], true) ? null : $value, $row);
+        // Nothing is null there: a false would be no number, a 0 would be a size or a price, and no product is taken
+        // with a purchasing price that has no currency.
+        $none = array_map(Columns::column(...), array_keys($fields, null, true));
+        $none = ($row['PURCHASING_CURRENCY'] ?? null) === '' ? [...$none, 'PURCHASING_PRICE'] : $none;
+        $row = array_map(static fn(mixed $value) => in_array($value, [false, ''], true) ? null : $value, $row);
+        return array_fill_keys(array_intersect($none, self::MAY_BE_NULL), null) + $row;
     }
 
     private function finish(int $id, int $block, array $fields): void

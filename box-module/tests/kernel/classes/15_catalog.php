@@ -91,6 +91,9 @@ namespace Bitrix\Catalog\Model {
             if ($offers !== ($row['TYPE'] === ProductTable::TYPE_OFFER)) {
                 return (new AddResult(0))->addError(new Error('This catalogue has no products of the type'));
             }
+            if (!self::isPriced($row)) {
+                return (new AddResult(0))->addError(new Error('A purchasing price has no currency'));
+            }
             World::set('products', $row['ID'], $row);
             self::touch($row['ID']);
             return new AddResult($row['ID']);
@@ -98,9 +101,18 @@ namespace Bitrix\Catalog\Model {
 
         public static function update($id, array $data): UpdateResult
         {
+            if (!self::isPriced($data['fields'])) {
+                return (new UpdateResult())->addError(new Error('A purchasing price has no currency'));
+            }
             World::set('products', $id, $data['fields'] + World::row('products', $id));
             self::touch($id);
             return new UpdateResult();
+        }
+
+        /** 0 is a price, too. */
+        private static function isPriced(array $row): bool
+        {
+            return !isset($row['PURCHASING_PRICE']) || ($row['PURCHASING_CURRENCY'] ?? '') !== '';
         }
     }
 

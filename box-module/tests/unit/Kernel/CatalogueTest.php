@@ -173,6 +173,21 @@ final class CatalogueTest extends KernelCase
         self::assertEquals($empty, array_intersect_key($products->read([$id])[$id], $product));
     }
 
+    /** Nothing is not 0: that would be a price without a currency, and the box refuses the product. */
+    public function testAProductWithoutSizesAndPurchasingPriceHasNone(): void
+    {
+        $products = $this->real->records('crm_products');
+        $none = array_fill_keys(['width', 'height', 'length', 'purchasingPrice', 'purchasingCurrency'], null);
+        $id = $products->create('a', ['kind' => 'product', 'name' => 'Болт', 'weight' => null] + $none);
+        self::assertHolds($none, $products->read([$id])[$id]);
+        $sizes = ['width' => 5, 'height' => 6.5, 'length' => 7];
+        $some = $sizes + ['purchasingPrice' => 3, 'purchasingCurrency' => 'RUB'];
+        $products->update($id, $some);
+        self::assertHolds($some, $products->read([$id])[$id]);
+        $products->update($id, $none);
+        self::assertHolds($none, $products->read([$id])[$id]);
+    }
+
     public function testOffersServicesAndProductsOfOffers(): void
     {
         $products = $this->real->records('crm_products');
