@@ -20,6 +20,7 @@ def test_every_server_says_that_it_has_a_catalogue(raw: Client) -> None:
         ("crm_measures", {"code": 796, "measureTitle": "Piece"}, "4"),
         ("crm_vats", {"name": "НДС 20%", "rate": 20}, "2"),
         ("crm_vats", {"name": "Без НДС", "rate": None}, "1"),
+        ("crm_vats", {"name": "Exempt", "rate": None}, "1"),
         ("crm_price_types", {"name": "Retail", "base": True}, "1"),
         ("crm_price_types", {"name": "Whatever", "xmlId": "BASE"}, "1"),
         ("crm_price_types", {"name": "BASE"}, "1"),
@@ -38,7 +39,6 @@ def test_what_every_box_has_is_linked_and_stays(box: Client, stream: str, fields
         ("crm_currencies", {"CURRENCY": "KZT", "AMOUNT": 2, "AMOUNT_CNT": 10, "LANG": {"ru": {"FULL_NAME": "Тенге"}}}),
         ("crm_measures", {"code": 797, "measureTitle": "Hundred"}),
         ("crm_vats", {"name": "НДС 20%", "rate": 20.5, "active": False}),
-        ("crm_vats", {"name": "НДС 20%", "rate": None}),
         ("crm_price_types", {"name": "Wholesale", "base": False, "xmlId": "W", "sort": 5}),
         ("crm_catalog_sections", {"name": "Bolts", "sort": 5, "active": True, "iblockSectionId": None}),
     ],
@@ -74,6 +74,22 @@ def test_a_property_is_linked_among_those_of_products_or_of_offers(raw: Client) 
     assert raw.make("crm_product_props", "source:crm_product_props:product:6", **named) == size
     other = {**named, "propertyType": "N"}
     assert raw.make("crm_product_props", "source:crm_product_props:product:7", **other) != size
+
+
+def test_a_property_of_the_same_code_and_another_type_is_another_thing(raw: Client) -> None:
+    key = "source:crm_product_props:product:"
+    first = raw.make("crm_product_props", f"{key}1", **COLOUR)
+    assert raw.make("crm_product_props", f"{key}2", **{**COLOUR, "propertyType": "S"}) != first
+
+
+def test_a_linked_list_gets_the_values_that_it_lacks(raw: Client) -> None:
+    red, blue = ({"id": number, "value": value, "xmlId": value} for number, value in (("1", "red"), ("2", "blue")))
+    key = "source:crm_product_props:product:"
+    first = raw.send("crm_product_props", f"{key}1", **COLOUR, options=[red])
+    second = raw.send("crm_product_props", f"{key}2", **COLOUR, options=[{**red, "id": "7"}, {**blue, "id": "8"}])
+    assert (second["status"], second["id"]) == ("created", first["id"])
+    assert second["options"]["7"] == first["options"]["1"]
+    assert set(second["options"]) == {"7", "8"}
 
 
 @pytest.mark.parametrize(

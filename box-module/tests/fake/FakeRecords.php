@@ -25,10 +25,10 @@ final class FakeRecords implements Records
         'crm_stages' => [['ENTITY_ID', 'STATUS_ID'], ['ENTITY_ID', 'NAME']],
         'crm_currencies' => [['CURRENCY']],
         'crm_measures' => [['code']],
-        'crm_vats' => [['name', 'rate'], ['name']],
+        'crm_vats' => [['name', 'rate'], ['withoutTax']],
         'crm_price_types' => [['base'], ['xmlId'], ['name']],
         'crm_catalog_sections' => [['name'], ['iblockSectionId', 'name']],
-        'crm_product_props' => [['kind', 'code'], ['kind', 'name', 'propertyType']],
+        'crm_product_props' => [['kind', 'code', 'propertyType'], ['kind', 'name', 'propertyType']],
         'crm_requisite_presets' => [['XML_ID'], ['COUNTRY_ID', 'NAME']],
     ];
 
@@ -172,7 +172,8 @@ final class FakeRecords implements Records
         $this->forget($id);
         $values = [$this->stream, (int)$id, Json::encode((object)$fields), $stamp];
         $this->db->run('REPLACE INTO row VALUES (?, ?, ?, ?)', ...$values);
-        $facts = $fields + ['kind' => CatalogRules::kindOfProperty((string)$stamp)];
+        $facts = $fields + ['kind' => CatalogRules::kindOfProperty((string)$stamp)]
+            + (isset($fields['rate']) ? [] : ['withoutTax' => true]);
         foreach (self::QUESTIONS[$this->stream] ?? [] as $names) {
             $answers = array_intersect_key($facts, array_flip($names));
             if (count($answers) === count($names) && !in_array(null, $answers, true)) {

@@ -106,9 +106,9 @@ final class CatalogTest extends RouterCase
     public function testWhatTheBoxHasOfACatalogueIsLinked(): void
     {
         $this->box->records('crm_price_types')->place('1', ['name' => 'BASE', 'base' => true]);
-        $this->box->records('crm_product_props')->place('2', ['name' => 'Цвет', 'code' => 'COLOR']);
-        $base = ['name' => 'Розничная', 'base' => true, 'xmlId' => 'RETAIL'];
         $color = ['name' => 'Цвет', 'code' => 'COLOR', 'propertyType' => 'L'];
+        $this->box->records('crm_product_props')->place('2', $color);
+        $base = ['name' => 'Розничная', 'base' => true, 'xmlId' => 'RETAIL'];
         $this->assertSame('1', $this->make('crm_price_types', 'a', $base));
         $this->assertSame('2', $this->make('crm_product_props', 'source:crm_product_props:product:7', $color));
         $this->assertNotSame('2', $this->make('crm_product_props', 'source:crm_product_props:offer:8', $color));

@@ -51,10 +51,10 @@ def _same(stream: str, *names: str) -> Linking:
 
 
 def _same_vat(fields: Fields, box: Lookup) -> str | None:
-    """A rate of nothing is no rate of 0 %."""
+    """A rate of nothing is no rate of 0 %, and a box has one entry without tax, whatever it is called."""
     if fields.get("rate") is None:
-        found = box.find("crm_vats", ("name",), (fields.get("name"),))
-        return found if found and (box.get("crm_vats", found) or {}).get("rate") is None else None
+        rates = {number: (box.get("crm_vats", number) or {}).get("rate") for number in box.ids("crm_vats")}
+        return min((number for number, rate in rates.items() if rate is None), key=int, default=None)
     return _same("crm_vats", "name", "rate")(fields, box)
 
 
@@ -74,12 +74,10 @@ def _same_section(fields: Fields, box: Lookup) -> str | None:
 
 
 def _same_property(fields: Fields, box: Lookup) -> str | None:
-    """Among those of products or of offers: by code, or else by name and type."""
-    kind = fields["kind"]
-    if fields.get("code"):
-        return box.find("crm_product_props", ("kind", "code"), (kind, fields["code"]))
-    names = ("kind", "name", "propertyType")
-    return box.find("crm_product_props", names, (kind, fields.get("name"), fields.get("propertyType")))
+    """Among those of products or of offers: by code, or else by name, and by type."""
+    name = "code" if fields.get("code") else "name"
+    names = ("kind", name, "propertyType")
+    return box.find("crm_product_props", names, tuple(fields.get(one) for one in names))
 
 
 def _offer_has_a_product(fields: Fields, seen: Inspection) -> None:
@@ -166,7 +164,7 @@ CATALOG_STREAMS = (
         required=("name", "propertyType"),
         linked_to=_same_property,
         kept_when_linked=frozenset({"name", "code", "propertyType", "userType", "multiple"}),
-        indexes=(("kind", "code"), ("kind", "name", "propertyType")),
+        indexes=(("kind", "code", "propertyType"), ("kind", "name", "propertyType")),
         in_key=lambda key: {"kind": "offer" if ":offer:" in key else "product"},
         options="crm_product_options",
     ),

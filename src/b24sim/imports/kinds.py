@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -32,6 +32,8 @@ class Lookup(Protocol):
     def get(self, stream: str, target_id: str) -> Fields | None: ...
 
     def find(self, stream: str, names: tuple[str, ...], values: tuple[object, ...]) -> str | None: ...
+
+    def ids(self, stream: str) -> Iterable[str]: ...
 
 
 @dataclass

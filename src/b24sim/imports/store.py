@@ -67,6 +67,9 @@ class Store:
     def rows(self, stream: str) -> Mapping[str, Row]:
         return self._rows[stream]
 
+    def ids(self, stream: str) -> Iterable[str]:
+        return self._rows[stream]
+
     def link(self, key: str) -> Link | None:
         return self._links.get(key)
 

@@ -19,15 +19,12 @@ final class CatalogRules
         return $box->find('crm_measures', ['code' => $fields['code'] ?? null]);
     }
 
+    /** No tax at all is something else than one of 0 %, and a box has one entry for it, whatever it is called. */
     public static function sameVat(array $fields, Lookup $box): ?string
     {
-        $name = ['name' => $fields['name'] ?? null];
-        if (isset($fields['rate'])) {
-            return $box->find('crm_vats', $name + ['rate' => $fields['rate']]);
-        }
-        // no tax at all is something else than one of 0 %
-        $found = $box->find('crm_vats', $name);
-        return $found !== null && ($box->read('crm_vats', $found)['rate'] ?? null) === null ? $found : null;
+        return isset($fields['rate'])
+            ? $box->find('crm_vats', ['name' => $fields['name'] ?? null, 'rate' => $fields['rate']])
+            : $box->find('crm_vats', ['withoutTax' => true]);
     }
 
     /** There is one base price on every box; the others are told apart by their XML_ID, or else by their name. */
@@ -49,12 +46,15 @@ final class CatalogRules
         return $above === null ? $found : null;
     }
 
-    /** By code, or else by name and type, among those of products, or among those of offers: the key says which. */
+    /**
+     * By code, or else by name, and by type, among those of products, or among those of offers: the key says which. One
+     * that holds values of another kind is another thing.
+     */
     public static function sameProperty(array $fields, Lookup $box, string $key): ?string
     {
-        $code = ($fields['code'] ?? '') === '' ? [] : ['code' => $fields['code']];
-        $name = ['name' => $fields['name'] ?? null, 'propertyType' => $fields['propertyType'] ?? null];
-        return $box->find('crm_product_props', ['kind' => self::kindOfProperty($key)] + ($code ?: $name));
+        $name = ($fields['code'] ?? '') === '' ? ['name' => $fields['name'] ?? null] : ['code' => $fields['code']];
+        $type = ['propertyType' => $fields['propertyType'] ?? null];
+        return $box->find('crm_product_props', ['kind' => self::kindOfProperty($key)] + $name + $type);
     }
 
     /** `source:crm_product_props:offer:12` */

@@ -165,6 +165,8 @@ final class CrmStreams
             'oneAtATime' => true,
             'linkedTo' => $same,
             'keptWhenLinked' => explode(' ', $kept),
+            // values that a list of the box lacks are added to it: otherwise products could not have them
+            'takenWhenLinked' => $name === 'crm_product_props' ? ['options'] : [],
             'neverWritten' => $name === 'crm_currencies' ? ['BASE'] : [],
             'hasOptions' => $name === 'crm_product_props',
         ];

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\{CatalogRules, ListValues};
+use B24migrate\Import\Port\Entry;
 use Bitrix\Iblock\{PropertyEnumerationTable, PropertyTable};
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -39,11 +40,18 @@ final class CatalogProperties extends TableGateway
         return $found;
     }
 
+    /** A code that a property of another type has is left out: by it people mean that one. */
     public function create(string $key, array $fields): string
     {
         $property = new \CIBlockProperty();
-        $row = ['IBLOCK_ID' => CatalogSections::block(CatalogRules::kindOfProperty($key)), 'ACTIVE' => 'Y'];
-        $id = $property->Add(self::columns()->toKernel($fields) + $row)
+        $row = self::columns()->toKernel($fields)
+            + ['IBLOCK_ID' => CatalogSections::block(CatalogRules::kindOfProperty($key)), 'ACTIVE' => 'Y'];
+        $same = ['=IBLOCK_ID' => $row['IBLOCK_ID'], '=CODE' => $row['CODE'] ?? ''];
+        if ($same['=CODE'] !== '' && self::rowExists(PropertyTable::class, $same)) {
+            $this->leftOut[] = 'code';
+            $row['CODE'] = '';
+        }
+        $id = $property->Add($row)
             ?: throw self::refusal('the box does not take this property', said: $property->LAST_ERROR);
         $this->saveValues((int)$id, $fields['options'] ?? []);
         return (string)$id;
@@ -69,7 +77,10 @@ final class CatalogProperties extends TableGateway
     public function findLeftover(string $key, array $fields): ?string
     {
         $block = CatalogSections::block(CatalogRules::kindOfProperty($key));
-        $looks = ['=IBLOCK_ID' => $block, '=NAME' => $fields['name'], '=CODE' => (string)($fields['code'] ?? '')];
+        $looks = [
+            '=IBLOCK_ID' => $block, '=NAME' => $fields['name'], '=PROPERTY_TYPE' => $fields['propertyType'],
+            '@CODE' => array_unique([(string)($fields['code'] ?? ''), '']),
+        ];
         return $this->firstWithoutKey(self::findRows(PropertyTable::class, ['ID'], $looks));
     }
 
@@ -78,17 +89,25 @@ final class CatalogProperties extends TableGateway
         return ListValues::match($sent, array_map(self::option(...), self::values([$id])[$id] ?? []));
     }
 
-    /** A value that the source does not have any more stays: products may still have it. */
+    /**
+     * A value that the source does not have any more stays: products may still have it. Those of a property that is the
+     * box's own stay as they are.
+     */
     private function saveValues(int $id, array $sent): void
     {
         $columns = new Columns(self::VALUE);
+        $entries = $this->box->map()->entriesOf($this->stream, (string)$id);
+        $isOurs = array_filter($entries, static fn(Entry $one) => !$one->linked) !== [];
         $matched = $this->options((string)$id, $sent);
         foreach ($sent as $option) {
-            $row = $columns->toKernel(array_filter((array)$option, static fn(mixed $one) => $one !== null));
+            $filled = array_filter((array)$option, static fn(mixed $one) => !in_array($one, [null, ''], true));
+            $row = $columns->toKernel($filled);
             $value = $matched[((array)$option)['id']] ?? null;
-            $saved = $value === null
-                ? \CIBlockPropertyEnum::Add(['PROPERTY_ID' => $id] + $row)
-                : \CIBlockPropertyEnum::Update((int)$value, $row);
+            $saved = match (true) {
+                $value === null => \CIBlockPropertyEnum::Add(['PROPERTY_ID' => $id] + $row),
+                $isOurs => \CIBlockPropertyEnum::Update((int)$value, $row),
+                default => true,
+            };
             $saved ?: throw self::refusal('the box does not take a value of this property', 'options');
         }
     }

@@ -15,6 +15,17 @@ final class CatalogVats extends TableGateway
     protected const FIELDS = ['text' => 'name', 'number' => 'rate', 'int' => 'sort', 'flag' => 'active'];
     private const WITHOUT_TAX = 'EXCLUDE_VAT';
 
+    public function find(array $values): ?string
+    {
+        if (!isset($values['withoutTax'])) {
+            return parent::find($values);
+        }
+        $hasFlag = VatTable::getEntity()->hasField(self::WITHOUT_TAX);
+        $filter = $hasFlag ? ['=' . self::WITHOUT_TAX => 'Y'] : ['=RATE' => null];
+        $rows = self::findRows(VatTable::class, ['ID'], $filter);
+        return isset($rows[0]) ? (string)$rows[0]['ID'] : null;
+    }
+
     public function reasonToKeep(string $id, array $gone = []): ?string
     {
         return self::rowExists(ProductTable::class, ['=VAT_ID' => (int)$id]) ? 'products have it' : null;

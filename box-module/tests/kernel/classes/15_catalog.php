@@ -21,6 +21,9 @@ namespace Bitrix\Currency {
 
 namespace Bitrix\Catalog {
 
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use Bitrix\Main\Error;
+    use Bitrix\Main\ORM\Data\AddResult;
     use Bitrix\Main\ORM\Data\DataManager;
 
     class MeasureTable extends DataManager
@@ -32,6 +35,15 @@ namespace Bitrix\Catalog {
     {
         protected const TABLE = 'vats';
         protected const DEFAULTS = ['EXCLUDE_VAT' => 'N', 'ACTIVE' => 'Y', 'SORT' => 100];
+
+        /** There is one entry without tax. */
+        public static function add(array $data)
+        {
+            $free = ['EXCLUDE_VAT' => 'Y'];
+            return ($data['EXCLUDE_VAT'] ?? 'N') === 'Y' && Rows::matching(self::TABLE, $free) !== []
+                ? (new AddResult(0))->addError(new Error('There is an entry without tax already'))
+                : parent::add($data);
+        }
     }
 
     class GroupTable extends DataManager

@@ -4,8 +4,12 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Kernel\MapTable;
+use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
@@ -83,6 +87,36 @@ final class CatalogueTest extends KernelCase
         self::assertNotNull($this->real->records('crm_price_types')->find(['base' => true]));
     }
 
+    public function testWhatABoxHasIsLinkedAndCompleted(): void
+    {
+        $key = 'source:crm_product_props:product:7';
+        World::put('vats', ['NAME' => 'No tax', 'RATE' => null, 'EXCLUDE_VAT' => 'Y', 'ACTIVE' => 'Y', 'SORT' => 1]);
+        $color = World::put('properties', [
+            'IBLOCK_ID' => 14, 'CODE' => 'COLOR', 'NAME' => 'Color', 'PROPERTY_TYPE' => 'L', 'MULTIPLE' => 'N',
+        ]);
+        $own = ['PROPERTY_ID' => $color, 'VALUE' => 'Red', 'XML_ID' => 'red', 'SORT' => 5, 'DEF' => 'N'];
+        $red = World::put('property_enums', $own);
+        $free = $this->sent('crm_vats', 'v', ['name' => 'Без НДС', 'rate' => null]);
+        self::assertSame(['created', null], [$free['status'], $free['error']]);
+        self::assertCount(1, World::$tables['vats']);
+        $fields = ['name' => 'Цвет', 'code' => 'COLOR', 'propertyType' => 'L', 'options' => [
+            ['id' => '26', 'value' => 'Красный', 'xmlId' => 'red'], ['id' => '27', 'value' => 'Синий', 'xmlId' => ''],
+            ['id' => '28', 'value' => 'Белый', 'xmlId' => ''],
+        ]];
+        $answer = $this->sent('crm_product_props', $key, $fields);
+        self::assertSame((string)$color, $answer['id']);
+        self::assertSame([26, 27, 28], array_keys((array)$answer['options']));
+        self::assertSame((string)$red, $answer['options']->{'26'});
+        self::assertHolds($own, World::row('property_enums', $red));
+        $text = ['propertyType' => 'S', 'options' => []] + $fields;
+        $answer = $this->sent('crm_product_props', "{$key}1", $text);
+        self::assertSame(['created', ['code']], [$answer['status'], $answer['ignored']]);
+        $made = $this->real->records('crm_product_props')->read([$answer['id']])[$answer['id']];
+        self::assertSame([null, 'S'], [$made['code'], $made['propertyType']]);
+        $this->real->map()->drop("{$key}1");
+        self::assertSame($answer['id'], $this->real->records('crm_product_props')->findLeftover("{$key}1", $text));
+    }
+
     public function testACodeThatIsTakenIsLeftOut(): void
     {
         World::$options['iblock']['codes_once'] = 'Y';
@@ -131,9 +165,13 @@ final class CatalogueTest extends KernelCase
         $read = $properties->read([$id])[$id];
         self::assertHolds($color + ['options' => [['id' => $own] + $red]], $read);
         $blue = ['id' => '27', 'value' => 'Синий', 'xmlId' => null];
+        MapTable::createTable();
+        $this->real->map()->put(new Entry($key, 'crm_product_props', $id, str_repeat('0', 64)));
         $properties->update($id, ['options' => [(object)(['value' => 'Алый'] + $red), (object)$blue]] + $color);
         self::assertSame([$own], array_values($properties->options($id, [$red])));
         self::assertSame(['Алый', 'Синий'], array_column($properties->read([$id])[$id]['options'], 'value'));
+        self::assertNull($properties->findLeftover($key, $color), 'a key stands for it');
+        $this->real->map()->drop($key);
         self::assertSame($id, $properties->findLeftover($key, $color));
         $properties->delete($id);
         self::assertFalse($properties->has($id));
@@ -221,6 +259,14 @@ final class CatalogueTest extends KernelCase
         $id = $products->create('a', ['name' => 'x', 'previewPicture' => $this->file('photo.heic')]);
         self::assertSame(['previewPicture'], $products->leftOut());
         self::assertNull($products->read([$id])[$id]['previewPicture']);
+    }
+
+    private function sent(string $stream, string $key, array $fields): array
+    {
+        MapTable::exists() || MapTable::createTable();
+        $item = ['key' => $key, 'digest' => hash('sha256', Json::canonical($fields)), 'fields' => (object)$fields];
+        $body = Json::encode(['stream' => $stream, 'items' => [$item]]);
+        return (new Router($this->real))->answer('import.crm.batch', $body)['items'][0];
     }
 
     /** The kernel writes the lowest price of the offers into their product. */

@@ -169,8 +169,10 @@ def like(rows: Sequence[Args], wanted: Mapping[str, Args], same: Same) -> dict[s
 
 
 def same_vat(row: Args, fields: Args) -> bool:
-    """No rate is another thing than a rate of nothing."""
-    return same_text(row.get("name"), fields.get("name")) and values.number(row.get("rate")) == fields.get("rate")
+    """No rate is another thing than a rate of 0, and a box has one entry for it, whatever it is called."""
+    rate = values.number(row.get("rate"))
+    named = rate is None or same_text(row.get("name"), fields.get("name"))
+    return rate == fields.get("rate") and named
 
 
 def same_price_type(row: Args, fields: Args) -> bool:
@@ -368,12 +370,11 @@ def add_properties(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
 
 
 def same_property(row: Args, fields: Args) -> bool:
-    """By code, or else by name and type."""
+    """By code, or else by name, and by type: values of another kind would spoil those of the box."""
     if row.get("iblockId") != fields["iblock"]:
         return False
-    if fields.get("code"):
-        return same_text(row.get("code"), fields["code"])
-    return all(same_text(row.get(name), fields.get(name)) for name in ("name", "propertyType"))
+    name = "code" if fields.get("code") else "name"
+    return all(same_text(row.get(one), fields.get(one)) for one in (name, "propertyType"))
 
 
 def property_trace(box: Box, item: Item) -> Args:
