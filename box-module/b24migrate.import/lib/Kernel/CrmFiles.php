@@ -23,10 +23,16 @@ final class CrmFiles
     public static function save(array $files, array $now, string $field, int $author): array
     {
         $there = self::origins($now);
-        return array_map(
-            static fn(string $file): int => array_search($file, $there, true) ?: self::copy($file, $field, $author),
-            $files
-        );
+        $objects = $copies = [];
+        try {
+            foreach ($files as $file) {
+                $objects[] = array_search($file, $there, true) ?: $copies[] = self::copy($file, $field, $author);
+            }
+        } catch (\Throwable $fault) {
+            self::delete($copies, $author);
+            throw $fault;
+        }
+        return $objects;
     }
 
     /** @return array<int, string> files of the contract by object, of those that are copies of one */

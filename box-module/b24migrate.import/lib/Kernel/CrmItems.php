@@ -83,17 +83,18 @@ final class CrmItems extends Gateway
         $factory = $this->factory($type);
         CrmItemNumbers::mustBeFree($factory, $fields, 0);
         $item = $factory->createItem();
-        $this->values->set($item, $factory, $fields);
-        foreach (CrmStamp::of($this->stream, self::stamp($key), $fields) as $column => $stamp) {
-            $item->set($column, $stamp);
-        }
         try {
+            $this->values->set($item, $factory, $fields);
+            foreach (CrmStamp::of($this->stream, self::stamp($key), $fields) as $column => $stamp) {
+                $item->set($column, $stamp);
+            }
             $import = new QuietImport($item, self::settings($type), $factory->getFieldsCollection());
             self::mustSucceed($import->launch());
             $this->values->setPastOperation($item, $factory, $fields);
         } catch (\Throwable $fault) {
             // The kernel may have saved it and stumbled afterwards.
             $item->getId() > 0 && $this->delete($this->number($type, $item->getId()));
+            CrmFiles::delete(self::files($item), self::actor());
             throw $fault;
         }
         return $this->number($type, $item->getId());
@@ -107,10 +108,15 @@ final class CrmItems extends Gateway
         $select = ['*', ...self::joinedFields($factory)];
         $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::deletedFault();
         $files = self::files($item);
-        $this->values->set($item, $factory, $fields);
-        $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
-        self::mustSucceed($update->launch());
-        $this->values->setPastOperation($item, $factory, $fields);
+        try {
+            $this->values->set($item, $factory, $fields);
+            $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
+            self::mustSucceed($update->launch());
+            $this->values->setPastOperation($item, $factory, $fields);
+        } catch (\Throwable $fault) {
+            CrmFiles::delete(array_diff(self::files($item), $files), self::actor());
+            throw $fault;
+        }
         CrmFiles::delete(array_diff($files, self::files($item)), self::actor());
     }
 

@@ -119,6 +119,24 @@ final class CrmSalesTest extends KernelCase
         self::assertSame('it has quotes', $this->real->records('crm_deals')->reasonToKeep($deal));
     }
 
+    public function testAQuoteThatIsRefusedLeavesNoFilesOnTheDisk(): void
+    {
+        $files = [$this->file('a.pdf'), $this->file('b.pdf')];
+        $quotes = $this->real->records('crm_quotes');
+        $id = $quotes->create('q', ['title' => 'x', 'storageElementIds' => [$files[0]]]);
+        $before = World::$tables['objects'];
+        World::$quirks['crm_7'] = static fn() => throw new \RuntimeException('Data too long for column');
+        $fields = ['title' => 'y', 'storageElementIds' => $files];
+        foreach ([fn() => $quotes->create('r', $fields), fn() => $quotes->update($id, $fields)] as $write) {
+            try {
+                $write();
+                self::fail('it was taken');
+            } catch (\RuntimeException) {
+                self::assertEquals($before, World::$tables['objects']);
+            }
+        }
+    }
+
     public function testANumberIsThereOnce(): void
     {
         $numbers = ['crm_quotes' => 'quoteNumber', 'crm_invoices' => 'accountNumber'];
