@@ -29,22 +29,6 @@ final class CrmItems extends Gateway
     ];
     /** Where the box counts the items of each type from 1, but the contract has one stream, or one word, for several. */
     private const NUMBERED = ['crm_spitems', 'crm_invoices'];
-    /** Which records of which type hold on to one, and by what. */
-    private const HOLDERS = [
-        'crm_companies' => [
-            [3, 'COMPANY_ID', 'contacts'], [2, 'COMPANY_ID', 'deals'], [1, 'COMPANY_ID', 'leads'],
-            [7, 'COMPANY_ID', 'quotes'], [31, 'COMPANY_ID', 'invoices'],
-        ],
-        'crm_contacts' => [
-            [2, 'CONTACT_ID', 'deals'], [1, 'CONTACT_ID', 'leads'], [7, 'CONTACT_ID', 'quotes'],
-            [31, 'CONTACT_ID', 'invoices'],
-        ],
-        'crm_deals' => [[7, 'DEAL_ID', 'quotes']],
-        'crm_leads' => [
-            [2, 'LEAD_ID', 'deals'], [3, 'LEAD_ID', 'contacts'], [4, 'LEAD_ID', 'companies'], [7, 'LEAD_ID', 'quotes'],
-        ],
-        'crm_quotes' => [[2, 'QUOTE_ID', 'deals']],
-    ];
 
     private readonly CrmValues $values;
 
@@ -134,12 +118,8 @@ final class CrmItems extends Gateway
 
     public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        foreach (self::HOLDERS[$this->stream] ?? [] as [$type, $column, $word]) {
-            if (self::count($type, ["=$column" => (int)$id]) > 0) {
-                return "it has $word";
-            }
-        }
-        return CrmTimeline::reasonToKeep(...$this->parts($id));
+        [$type, $own] = $this->parts($id);
+        return CrmHolders::reasonToKeep($type, $own, $this->box->map(), $gone);
     }
 
     public function findLeftover(string $key, array $fields): ?string

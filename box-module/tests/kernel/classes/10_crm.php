@@ -470,6 +470,16 @@ namespace Bitrix\Crm\Statistics {
     }
 }
 
+namespace Bitrix\Crm\Relation {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class EntityRelationTable extends DataManager
+    {
+        protected const TABLE = 'crm_relations';
+    }
+}
+
 namespace Bitrix\Crm\Statistics\OperationFacade {
 
     use Bitrix\Crm\Statistics\OperationFacade;

@@ -8,6 +8,7 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\CrmNumbers;
 use B24migrate\Import\Kernel\Dates;
 use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -94,6 +95,34 @@ final class CrmSalesTest extends KernelCase
             $clients->update($client, ['leadId' => null] + self::BY);
             self::assertNull($clients->read([$client])[$client]['leadId']);
         }
+    }
+
+    /** The kernel deletes them, or the link to it, together with the record. */
+    public function testARecordIsKeptWhileOthersHangOnIt(): void
+    {
+        MapTable::createTable();
+        $reason = function (string $stream, array $rows): ?string {
+            $records = $this->real->records($stream);
+            $id = $records->create("source:$stream:1", ['title' => 'x', 'name' => 'x']);
+            self::assertNull($records->reasonToKeep($id));
+            array_map(static fn(string $table) => World::put($table, array_map(
+                static fn(mixed $value) => $value === '' ? (int)$id : $value,
+                $rows[$table]
+            )), array_keys($rows));
+            return $records->reasonToKeep($id);
+        };
+        $of = static fn(int $type) => ['ENTITY_TYPE_ID' => $type, 'ENTITY_ID' => ''];
+        self::assertSame('it has requisites', $reason('crm_companies', ['requisites' => $of(4)]));
+        self::assertSame('it has requisites', $reason('crm_contacts', ['requisites' => $of(3)]));
+        self::assertSame('it has addresses', $reason('crm_leads', ['addresses' => $of(1)]));
+        self::assertSame('it has a schedule', $reason('crm_deals', ['crm_deal_recur' => ['DEAL_ID' => '']]));
+        self::assertSame('it has invoices', $reason('crm_companies', ['crm_31' => ['MYCOMPANY_ID' => '']]));
+        $below = ['SRC_ENTITY_TYPE_ID' => 7, 'SRC_ENTITY_ID' => '', 'DST_ENTITY_TYPE_ID' => 31, 'DST_ENTITY_ID' => 4];
+        self::assertSame('it has records below it', $reason('crm_quotes', ['crm_relations' => $below]));
+        $deals = $this->real->records('crm_deals');
+        $id = $deals->create('d', ['title' => 'x']);
+        $this->real->map()->put(new Entry('k', 'crm_requisite_links', "2:$id", 'd'));
+        self::assertSame('its requisites are chosen', $deals->reasonToKeep($id));
     }
 
     public function testAQuoteKeepsItsNumberDatesAndFiles(): void
