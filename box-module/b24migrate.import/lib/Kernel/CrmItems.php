@@ -9,7 +9,7 @@ use B24migrate\Import\Port\Box;
 use Bitrix\Crm\Item;
 use Bitrix\Crm\Service\{Container, Context, Factory};
 use Bitrix\Crm\Service\Operation\Settings;
-use Bitrix\Crm\Statistics\OperationFacade\Deal as DealStatistics;
+use Bitrix\Crm\Statistics\OperationFacade\{Deal as DealStatistics, Lead as LeadStatistics};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -27,6 +27,8 @@ final class CrmItems extends Gateway
         'crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2, 'crm_leads' => 1, 'crm_quotes' => 7,
         'crm_invoices' => 31,
     ];
+    /** The only stage of leads that means success; nobody can delete it. */
+    private const CONVERTED = 'CONVERTED';
     /** Where the box counts the items of each type from 1, but the contract has one stream, or one word, for several. */
     private const NUMBERED = ['crm_spitems', 'crm_invoices'];
 
@@ -180,8 +182,13 @@ final class CrmItems extends Gateway
         $context = (new Context())->setUserId(self::actor())->setScope(Context::SCOPE_TASK);
         $settings = (new Settings($context))->disableAllChecks()->disableAutomation()->disableBizProc()
             ->disableSaveToTimeline()->disableSaveToHistory();
-        // A factory would say it: without it a deal has no stage history, and reports do not count it.
-        return $type === self::TYPES['crm_deals'] ? $settings->setStatisticsFacade(new DealStatistics()) : $settings;
+        // A factory would say it: without it a deal or a lead has no stage history, and reports do not count it.
+        return match (true) {
+            $type === self::TYPES['crm_deals'] => $settings->setStatisticsFacade(new DealStatistics()),
+            $type === self::TYPES['crm_leads'] && class_exists(LeadStatistics::class)
+                => $settings->setStatisticsFacade(new LeadStatistics(self::CONVERTED)),
+            default => $settings,
+        };
     }
 
     private function factory(int $type): Factory

@@ -487,6 +487,13 @@ namespace Bitrix\Crm\Statistics\OperationFacade {
     class Deal extends OperationFacade
     {
     }
+
+    class Lead extends OperationFacade
+    {
+        public function __construct(public readonly string $successfulStageId)
+        {
+        }
+    }
 }
 
 namespace Bitrix\Crm\Service {

@@ -46,6 +46,7 @@ final class CrmSalesTest extends KernelCase
         $id = $leads->create('source:crm_leads:1', self::LEAD);
         self::assertHolds(self::LEAD + ['originatorId' => null, 'originId' => null], $leads->read([$id])[$id]);
         self::assertSame(self::BY['updatedTime'], Dates::utc(World::row('crm_1', $id)['LAST_ACTIVITY_TIME']));
+        self::assertSame([(int)$id], array_column(World::$tables['crm_stage_history'], 'ITEM'), 'reports count it');
         $leads->delete($id);
         self::assertFalse($leads->has($id));
     }
