@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Crm\ItemIdentifier;
+use Bitrix\Crm\Service\Timeline\Monitor;
 use Bitrix\Im\Model\{ChatTable, MessageTable, RelationTable};
-use Bitrix\Main\Loader;
+use Bitrix\Main\{Loader, UserCounterTable};
 use Bitrix\Main\Mail\Internal\EventTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -22,6 +24,10 @@ final class SideEffects
         'crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL', 'crm_leads' => 'LEAD',
         'crm_quotes' => 'QUOTE',
     ];
+    /** Whose timelines the samples are in, by stream. */
+    private const OWNERS = ['crm_deals' => 2, 'crm_contacts' => 3, 'crm_companies' => 4, 'crm_leads' => 1];
+    /** Counters of the CRM that people see; the kernel keeps an old one beside them that no page shows. */
+    private const COUNTERS = '/^crm_(?!cur_act)/';
     /** Every text and address of the self-test has it. */
     private const MARK = 'b24migrate';
     private const NOTIFICATIONS = 'S';
@@ -48,6 +54,8 @@ final class SideEffects
             'notifications' => $people === [] || !Loader::includeModule('im') ? [] : self::notifications($people),
             'agents' => $this->agents(array_merge([], ...array_values($ids))),
             'robots and workflows' => self::workflows(self::documents($ids)),
+            'counters' => $people === [] ? [] : self::counters($people),
+            'owners' => self::owners($ids),
         ];
     }
 
@@ -84,6 +92,28 @@ final class SideEffects
         $agents = array_filter(Gateway::legacyRows(\CAgent::GetList(['ID' => 'DESC'], [])), $isNew);
         $pattern = '/\b(' . implode('|', array_map('preg_quote', $numbers)) . ')\b/';
         return $numbers === [] ? [] : array_values(preg_grep($pattern, array_column($agents, 'NAME')));
+    }
+
+    private static function counters(array $people): array
+    {
+        $rows = self::rows(UserCounterTable::class, ['CODE'], ['@USER_ID' => $people, '>CNT' => 0]);
+        return array_values(preg_grep(self::COUNTERS, array_column($rows, 'CODE')));
+    }
+
+    /** Records that the monitor of timelines is going to change when the answer has been sent. */
+    private static function owners(array $ids): array
+    {
+        $found = [];
+        if (!Loader::includeModule('crm') || !method_exists(Monitor::class, 'isTimelineChanged')) {
+            return $found;
+        }
+        foreach (self::OWNERS as $stream => $type) {
+            foreach ($ids[$stream] ?? [] as $id) {
+                $willChange = Monitor::getInstance()->isTimelineChanged(new ItemIdentifier($type, (int)$id));
+                $found = $willChange ? [...$found, "$stream $id"] : $found;
+            }
+        }
+        return $found;
     }
 
     private static function documents(array $ids): array

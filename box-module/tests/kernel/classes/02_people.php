@@ -13,6 +13,11 @@ namespace Bitrix\Main {
         protected const TABLE = 'users';
     }
 
+    class UserCounterTable extends DataManager
+    {
+        protected const TABLE = 'user_counters';
+    }
+
     class FileTable extends DataManager
     {
         protected const TABLE = 'blobs';

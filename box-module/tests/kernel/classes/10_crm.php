@@ -470,6 +470,26 @@ namespace Bitrix\Crm\Statistics {
     }
 }
 
+namespace Bitrix\Crm {
+
+    class ItemIdentifier
+    {
+        public function __construct(private int $entityTypeId, private int $entityId, ?int $categoryId = null)
+        {
+        }
+
+        public function getEntityTypeId(): int
+        {
+            return $this->entityTypeId;
+        }
+
+        public function getEntityId(): int
+        {
+            return $this->entityId;
+        }
+    }
+}
+
 namespace Bitrix\Crm\Relation {
 
     use Bitrix\Main\ORM\Data\DataManager;

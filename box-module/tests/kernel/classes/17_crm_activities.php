@@ -278,7 +278,8 @@ namespace {
         /** The kernel's own way, with all that it starts. */
         public static function Add(&$arFields, $checkPerms = true, $regEvent = true, $options = [])
         {
-            array_push(World::$noise, 'a mail to the client', 'a robot', 'a ping', 'a counter', 'a calendar event');
+            array_push(World::$noise, 'a mail to the client', 'a robot', 'a ping', 'a calendar event');
+            self::count((int)($arFields['RESPONSIBLE_ID'] ?? 0));
             return World::put('crm_act', $arFields);
         }
 
@@ -290,7 +291,7 @@ namespace {
             $registerBindingsChanges = true
         ) {
             $registerEvents && World::$noise[] = 'an event about bindings';
-            $registerBindingsChanges && World::$noise[] = 'a counter';
+            $registerBindingsChanges && self::count((int)(World::row('crm_act', $ID)['RESPONSIBLE_ID'] ?? 0));
             $known = ['OWNER_TYPE_ID' => 1, 'OWNER_ID' => 1];
             $before = array_map(
                 static fn(array $row) => array_intersect_key($row, $known),
@@ -366,6 +367,12 @@ namespace {
             $arOptions = []
         ) {
             return new Rows(Rows::matching('crm_act_comm', $arFilter));
+        }
+
+        private static function count(int $person): void
+        {
+            World::$noise[] = 'a counter';
+            World::put('user_counters', ['USER_ID' => $person, 'CODE' => 'crm_all', 'CNT' => 1]);
         }
 
         public static function SynchronizeUserActivity($ownerTypeID, $ownerID, $userID)

@@ -33,6 +33,11 @@ namespace Bitrix\Crm\Service\Timeline {
             $this->heard["$type:$id"] = $changes || ($this->heard["$type:$id"] ?? false);
         }
 
+        public function isTimelineChanged(\Bitrix\Crm\ItemIdentifier $timelineOwner): bool
+        {
+            return $this->heard["{$timelineOwner->getEntityTypeId()}:{$timelineOwner->getEntityId()}"] ?? false;
+        }
+
         public function process(): void
         {
             foreach ($this->silent ? [] : $this->heard as $owner => $changes) {

@@ -129,7 +129,10 @@ return [
     ],
     'Bitrix\Crm\Service\Timeline\Monitor' => [
         'file' => 'modules/crm/lib/Service/Timeline/Monitor.php',
-        'methods' => ['static getInstance()', 'static onLastActivityRecalculationByAgent(): void'],
+        'methods' => [
+            'static getInstance()', 'static onLastActivityRecalculationByAgent(): void',
+            'isTimelineChanged(\Bitrix\Crm\ItemIdentifier $timelineOwner): bool',
+        ],
     ],
     'Bitrix\Crm\Timeline\TimelineType' => [
         'file' => 'modules/crm/lib/timeline/timelinetype.php', 'constants' => ['ACTIVITY', 'COMMENT', 'LOG_MESSAGE'],

@@ -12,6 +12,7 @@ use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\Rows;
 use B24migrate\Import\Tests\Kernel\World;
+use Bitrix\Crm\Service\Timeline\Monitor;
 use Bitrix\Main\Application;
 
 /** All gateways together, from the method to the tables of the kernel and back. */
@@ -63,7 +64,8 @@ final class SelftestTest extends KernelCase
         self::assertSame([], array_diff($some, array_keys($checks)));
         self::assertStringContainsString('closedate', $checks['crm_deals']['detail']);
         self::assertStringContainsString('files', $checks['task_comments']['detail']);
-        foreach (['mails', 'notifications', 'agents', 'robots and workflows', 'cleanup'] as $name) {
+        $silent = ['mails', 'notifications', 'agents', 'robots and workflows', 'counters', 'owners'];
+        foreach ([...$silent, 'cleanup'] as $name) {
             self::assertTrue($checks[$name]['ok'], $name);
         }
     }
@@ -187,11 +189,15 @@ final class SelftestTest extends KernelCase
         };
         $remind = static fn(int $id) => World::put('agents_waiting', ['NAME' => "Reminder::send($id);"]);
         $run = static fn(int $id) => World::put('workflows', ['MODULE_ID' => 'crm', 'DOCUMENT_ID' => "DEAL_$id"]);
+        $count = static fn(int $id) => World::put('user_counters', ['USER_ID' => $id, 'CODE' => 'crm_all', 'CNT' => 1]);
+        $tell = static fn(int $id) => Monitor::getInstance()->tell(2, $id, true);
         return [
             'a mail' => ['users', static fn() => World::put('mail_queue', $mail), 'mails', 'USER_INVITE'],
             'a notification' => ['users', $notify, 'notifications', 'You were invited'],
             'an agent' => ['tasks', $remind, 'agents', 'Reminder::send('],
             'a robot' => ['crm_2', $run, 'robots and workflows', 'DEAL_'],
+            'a counter' => ['users', $count, 'counters', 'crm_all'],
+            'a change of an owner' => ['crm_2', $tell, 'owners', 'crm_deals '],
         ];
     }
 
@@ -241,11 +247,18 @@ final class SelftestTest extends KernelCase
         World::put('chats', ['ID' => 5, 'TYPE' => 'S']);
         World::put('relations', ['CHAT_ID' => 5, 'USER_ID' => 66, 'MESSAGE_TYPE' => 'S']);
         World::put('messages', ['CHAT_ID' => 5, 'AUTHOR_ID' => 0, 'MESSAGE' => 'You were invited']);
+        World::put('user_counters', ['USER_ID' => 66, 'CODE' => 'crm_all', 'CNT' => 1]);
+        World::put('user_counters', ['USER_ID' => 66, 'CODE' => 'crm_cur_act', 'CNT' => 1]);
+        World::put('user_counters', ['USER_ID' => 67, 'CODE' => 'crm_all', 'CNT' => 1]);
+        Monitor::getInstance()->tell(2, 88, true);
+        Monitor::getInstance()->tell(2, 89, true);
         self::assertSame([
             'mails' => ['USER_INVITE'],
             'notifications' => ['You were invited'],
             'agents' => ['Tasks\\Reminder::send(77);'],
             'robots and workflows' => ['DEAL_88'],
+            'counters' => ['crm_all'],
+            'owners' => ['crm_deals 88'],
         ], $heard(['users' => ['66'], 'tasks' => ['77'], 'crm_deals' => ['88']]));
     }
 
