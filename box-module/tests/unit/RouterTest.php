@@ -77,4 +77,27 @@ final class RouterTest extends RouterCase
             + (getrusage()['ru_utime.tv_usec'] - $began['ru_utime.tv_usec']) / 1e6;
         $this->assertLessThan(0.5, $spent);
     }
+
+    /** A page of letters may be more than the memory of a call: it ends earlier, and the next one goes on there. */
+    public function testAPageEndsWhereItGrowsTooLarge(): void
+    {
+        $deal = ['ownerTypeId' => 2, 'ownerId' => $this->make('crm_deals', 'd', ['title' => 'x'])];
+        $fields = ['OWNER' => (object)$deal, 'TYPE_ID' => 4, 'DESCRIPTION' => str_repeat('x', 200)];
+        foreach (array_chunk(range(1, 250), 100) as $some) {
+            $this->batch('crm_activities', array_map(static fn(int $at) => self::item("a$at", $fields), $some));
+        }
+        $pages = function (): array {
+            $ids = [];
+            for ($after = ''; $after !== null; $after = $page['cursor']) {
+                $page = $this->ask('crm.list', ['stream' => 'crm_activities', 'after' => $after, 'limit' => 240]);
+                $ids[] = array_column($page['items'], 'id');
+                $this->assertSame(250, $page['count']);
+            }
+            $this->assertCount(250, array_unique(array_merge(...$ids)));
+            return array_map('count', $ids);
+        };
+        $this->assertSame([240, 10], $pages());
+        $this->box->set('limits', ['body_bytes' => 10_000]);
+        $this->assertSame([100, 100, 50], $pages());
+    }
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\{CallFault, Stream};
+use B24migrate\Import\Contract\{CallFault, Json, Stream};
 use B24migrate\Import\Port\{Box, Entry};
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -12,11 +12,21 @@ defined('B_PROLOG_INCLUDED') || exit;
 /** `import.<entity>.list`: what was imported, as the box has it now. */
 final class Listing
 {
+    /** So many are read at a time: letters are long, and a page of them may be more than the memory of a call. */
+    private const SLICE = 100;
+
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
-        [$entries, $cursor] = $body->raw('keys') !== null
-            ? [self::findKeys($box, $stream, $body->texts('keys', Arguments::MOST_KEYS)), null]
-            : self::page($box, $stream, $body);
+        $keys = $body->raw('keys') === null ? null : $body->texts('keys', Arguments::MOST_KEYS);
+        [$items, $cursor] = $keys === null
+            ? self::page($box, $stream, $body)
+            : [self::read($box, $stream, self::findKeys($box, $stream, $keys)), null];
+        return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
+    }
+
+    /** @param list<Entry> $entries */
+    private static function read(Box $box, Stream $stream, array $entries): array
+    {
         $ids = array_map(static fn (Entry $entry) => (string)$entry->id, $entries);
         $now = $ids === [] ? [] : $box->records($stream->name)->read(array_values(array_unique($ids)));
         $items = [];
@@ -27,7 +37,7 @@ final class Listing
                     + ['fields' => (object)$now[$entry->id]];
             }
         }
-        return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
+        return $items;
     }
 
     private static function findKeys(Box $box, Stream $stream, array $keys): array
@@ -47,6 +57,14 @@ final class Listing
         if ($limit < 1 || $limit > Arguments::MOST_KEYS) {
             throw CallFault::malformed('limit must be between 1 and ' . Arguments::MOST_KEYS);
         }
-        return $box->map()->page($stream->name, $after, $limit);
+        [$items, $cursor, $bytes] = [[], $after, 0];
+        do {
+            [$entries, $cursor] = $box->map()->page($stream->name, $cursor, min(self::SLICE, $limit));
+            $limit -= count($entries);
+            $slice = self::read($box, $stream, $entries);
+            array_push($items, ...$slice);
+            $bytes += strlen(Json::encode($slice));
+        } while ($cursor !== null && $limit > 0 && $bytes < $box->limits()['body_bytes']);
+        return [$items, $cursor];
     }
 }
