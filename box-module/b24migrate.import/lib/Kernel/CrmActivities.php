@@ -68,6 +68,7 @@ final class CrmActivities extends Gateway
     {
         $before = $this->read([$id])[$id] ?? [];
         (new CrmActivityParts((int)$id))->deleteAll();
+        CrmActivityParts::uncount((int)$id);
         self::mustSucceed(ActivityTable::delete((int)$id));
         $before === [] || CrmActivityParts::synchronizeOpen([$before]);
     }
@@ -132,9 +133,12 @@ final class CrmActivities extends Gateway
         ];
         $GLOBALS['DB']->Update('b_crm_act', array_map('strval', $raw), 'WHERE ID = ' . (int)$id);
         $this->leftOut = [...$this->leftOut, ...(new CrmActivityParts((int)$id))->write($fields, $files)];
-        if ($isOpen || ($before !== null && !$before['COMPLETED'])) {
+        $wasOpen = $before !== null && !$before['COMPLETED'];
+        if ($isOpen || $wasOpen) {
             CrmActivityParts::synchronizeOpen(array_filter([$fields, $before]));
         }
+        // One that is still open is counted again at the end of the run.
+        $wasOpen && CrmActivityParts::uncount((int)$id);
     }
 
     private function row(array $fields): array

@@ -6,6 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\Activity\Entity\IncomingChannelTable;
 use Bitrix\Crm\Activity\{MailMetaTable, UncompletedActivity};
+use Bitrix\Crm\Counter\EntityCountableActivityTable;
 use Bitrix\Crm\Counter\Monitor\CountableActivitySynchronizer;
 use Bitrix\Crm\Search\SearchContentBuilderFactory;
 use Bitrix\Crm\Timeline\Entity\TimelineTable;
@@ -125,6 +126,12 @@ final class CrmActivityParts
                 \CCrmActivity::SynchronizeUserActivity($type, $id, $person);
             }
         }
+    }
+
+    /** What was counted for an open one would count for ever: the kernel looks only at activities that are there. */
+    public static function uncount(int $id): void
+    {
+        class_exists(EntityCountableActivityTable::class) && EntityCountableActivityTable::deleteByActivity($id);
     }
 
     /** Counters of people grow by this only when the box counts them anew. */

@@ -155,6 +155,19 @@ namespace Bitrix\Crm\Agent\Activity {
     }
 }
 
+namespace Bitrix\Crm\Counter {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class EntityCountableActivityTable
+    {
+        public static function deleteByActivity(int $activityId): void
+        {
+            unset(World::$tables['crm_countable'][$activityId]);
+        }
+    }
+}
+
 namespace Bitrix\Crm\Counter\Monitor {
 
     use B24migrate\Import\Tests\Kernel\World;

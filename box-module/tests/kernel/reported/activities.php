@@ -82,6 +82,10 @@ return [
     'Bitrix\Crm\Agent\Activity\FillFastSearchTableAgent' => [
         'file' => 'modules/crm/lib/agent/activity/fillfastsearchtableagent.php', 'methods' => ['static run()'],
     ],
+    'Bitrix\Crm\Counter\EntityCountableActivityTable' => [
+        'file' => 'modules/crm/lib/counter/entitycountableactivitytable.php',
+        'methods' => ['static deleteByActivity(int $activityId): void'],
+    ],
     'Bitrix\Crm\Counter\Monitor\CountableActivitySynchronizer' => [
         'file' => 'modules/crm/lib/counter/monitor/countableactivitysynchronizer.php',
         'methods' => ['static synchronizeByActivityId(int $activityId): void'],

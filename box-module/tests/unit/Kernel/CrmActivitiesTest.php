@@ -70,6 +70,20 @@ final class CrmActivitiesTest extends OwnersCase
         $this->assertArrayNotHasKey($done, World::$tables['crm_countable']);
     }
 
+    /** The box counts one that is open when a run ends; a later run, or an undo, must not leave it counted. */
+    public function testWhatIsDoneOrGoneIsNotCountedAnyMore(): void
+    {
+        $gateway = $this->records('crm_activities');
+        foreach ([fn(string $id) => $gateway->update($id, ['COMPLETED' => true]), $gateway->delete(...)] as $end) {
+            $id = $this->made('crm_activities', self::meeting());
+            $gateway->settle((int)$id);
+            $this->assertSame([(int)$id], array_keys(World::$tables['crm_countable']));
+            $end($id);
+            $gateway->settle((int)$id);
+            $this->assertSame([], World::$tables['crm_countable']);
+        }
+    }
+
     public function testAChangeSetsEveryPartAnew(): void
     {
         $id = $this->made('crm_activities', self::mail(['FILES' => [$this->file('a.pdf')]]));
