@@ -129,8 +129,11 @@ final class CrmItems extends Gateway
         $type = self::TYPES[$this->stream] ?? (int)$fields['entityTypeId'];
         $factory = $this->factory($type);
         $stamps = CrmStamp::of($this->stream, self::stamp($key), $fields);
-        $filter = CrmStamp::filter($stamps ?: CrmStamp::looks($fields));
-        $items = $factory->getItems(['select' => ['ID'], 'filter' => $filter]);
+        $looks = $stamps ?: CrmStamp::looks($fields);
+        if ($looks === []) {
+            return null;
+        }
+        $items = $factory->getItems(['select' => ['ID'], 'filter' => CrmStamp::filter($looks)]);
         $ids = array_map(fn(Item $item): array => ['ID' => $this->number($type, $item->getId())], $items);
         return $stamps === [] ? $this->firstWithoutKey($ids) : $ids[0]['ID'] ?? null;
     }

@@ -11,8 +11,9 @@ final class CrmStamp
 {
     /** Who says that an ORIGIN_ID is a stamp. */
     private const ORIGINATOR = 'b24migrate';
-    /** Of those types that have no place for a stamp. */
-    private const LOOKS = ['text' => 'title', 'moment' => 'createdTime', 'link' => 'createdBy'];
+    /** Of those that have no place for a stamp: what nobody changes, while a title may be another one by now. */
+    private const LOOKS = ['moment' => 'createdTime', 'link' => 'createdBy'];
+    private const NAMES = ['text' => 'quoteNumber originatorId originId xmlId'];
 
     /** @return array<string, string> by column; none where there is no place, or another system has written into it */
     public static function of(string $stream, string $stamp, array $fields): array
@@ -24,10 +25,12 @@ final class CrmStamp
         };
     }
 
-    /** @return array<string, mixed> by column */
+    /** @return array<string, mixed> by column; none where it could be any record of the box */
     public static function looks(array $fields): array
     {
-        return (new Columns(self::LOOKS))->toKernel($fields);
+        $filled = array_filter($fields, static fn(mixed $value) => !in_array($value, [null, ''], true));
+        $names = (new Columns(self::NAMES))->toKernel($filled) ?: (new Columns(['text' => 'title']))->toKernel($filled);
+        return isset($filled['createdTime']) ? $names + (new Columns(self::LOOKS))->toKernel($filled) : [];
     }
 
     public static function filter(array $row): array

@@ -77,6 +77,25 @@ final class CrmSalesTest extends KernelCase
         ]);
     }
 
+    /** An attempt died, and before the next one somebody has changed the title at the source. */
+    public function testALeftoverIsFoundByWhatDoesNotChange(): void
+    {
+        $quotes = $this->real->records('crm_quotes');
+        World::put('crm_7', ['TITLE' => 'the box has it']);
+        $numbered = $quotes->create('q', ['title' => 'x', 'quoteNumber' => '12'] + self::BY);
+        $plain = $quotes->create('r', ['title' => 'z'] + self::BY);
+        self::assertSame([$numbered, $plain, null, null], [
+            $quotes->findLeftover('q', ['title' => 'y', 'quoteNumber' => '12'] + self::BY),
+            $quotes->findLeftover('r', ['title' => 'z', 'quoteNumber' => null] + self::BY),
+            $quotes->findLeftover('s', ['title' => 'x', 'quoteNumber' => '13'] + self::BY),
+            $quotes->findLeftover('t', ['title' => null]),
+        ], 'never one of the box');
+        $origin = ['originatorId' => 'shop', 'originId' => '77', 'title' => ''];
+        $lead = $this->real->records('crm_leads')->create('l', $origin + self::LEAD);
+        World::set('crm_1', $lead, ['TITLE' => "Lead $lead"] + World::row('crm_1', $lead));
+        self::assertSame($lead, $this->real->records('crm_leads')->findLeftover('l', $origin + self::LEAD));
+    }
+
     public function testLinksAreWrittenPastTheOperations(): void
     {
         $lead = $this->real->records('crm_leads')->create('l', self::LEAD);
