@@ -34,7 +34,7 @@ final class CrmStreams
         'date' => self::ITEM['date'] . ' birthdate',
     ] + self::ITEM;
     private const QUOTE = [
-        'text' => self::ITEM['text'] . ' quoteNumber content terms client[A-Z]\w*',
+        'text' => self::ITEM['text'] . ' quoteNumber content terms client(Title|Addr|Contact|Email|Phone)',
         'date' => self::ITEM['date'] . ' actualDate',
         'int' => 'commentsType contentType termsType',
         'company' => self::ITEM['company'] . ' mycompanyId',

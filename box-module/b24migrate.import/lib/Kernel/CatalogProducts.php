@@ -19,10 +19,13 @@ final class CatalogProducts extends Gateway
 {
     protected const TABLE = ElementTable::class;
     protected const FIELDS = [
-        'text' => 'name code xmlId previewText detailText', 'flag' => 'active', 'int' => 'sort',
+        'text' => 'name code xmlId previewText previewTextType detailText detailTextType', 'flag' => 'active',
+        'int' => 'sort',
         'id' => 'iblockSectionId', 'link' => 'createdBy modifiedBy', 'time' => 'dateCreate',
     ];
-    protected const FILLED = ['SORT', 'CREATED_BY', 'MODIFIED_BY', 'DATE_CREATE', 'XML_ID'];
+    protected const FILLED = [
+        'SORT', 'CREATED_BY', 'MODIFIED_BY', 'DATE_CREATE', 'XML_ID', 'PREVIEW_TEXT_TYPE', 'DETAIL_TEXT_TYPE',
+    ];
     /** Prices and offers change a product on their way in. */
     protected const VOLATILE = ['timestampX'];
     private const IN_CATALOG = [
@@ -116,9 +119,9 @@ final class CatalogProducts extends Gateway
         foreach (self::PICTURES as $field => $column) {
             $row += $this->picture($field, $fields, $column, (int)($now[$column] ?? 0));
         }
-        $isHtml = array_intersect_key(['PREVIEW_TEXT' => 'html', 'DETAIL_TEXT' => 'html'], $row);
-        foreach ($isHtml as $column => $kind) {
-            $row["{$column}_TYPE"] = $kind;
+        // Who does not say what a text is may mean both, and HTML without tags is a text.
+        foreach (array_intersect_key(['PREVIEW_TEXT' => 'html', 'DETAIL_TEXT' => 'html'], $row) as $column => $kind) {
+            $row += ["{$column}_TYPE" => $kind];
         }
         return $row;
     }

@@ -15,8 +15,11 @@ final class CatalogSections extends TableGateway
 {
     protected const TABLE = SectionTable::class;
     protected const FIELDS = [
-        'text' => 'name code xmlId description', 'int' => 'sort', 'flag' => 'active', 'id' => 'iblockSectionId',
+        'text' => 'name code xmlId description descriptionType', 'int' => 'sort', 'flag' => 'active',
+        'id' => 'iblockSectionId',
     ];
+    protected const FILLED = ['SORT', 'DESCRIPTION_TYPE'];
+
     /** The catalogue of products, or that of their offers. */
     public static function block(string $kind = 'product'): int
     {

@@ -136,7 +136,8 @@ final class CatalogueTest extends KernelCase
     public function testASectionWithProductsIsNeeded(): void
     {
         $sections = $this->real->records('crm_catalog_sections');
-        $fields = ['name' => 'Метизы', 'description' => 'Всё', 'active' => false, 'iblockSectionId' => null];
+        $fields = ['name' => 'Метизы', 'description' => '<b>Всё</b>', 'descriptionType' => 'html', 'active' => false];
+        $fields += ['iblockSectionId' => null];
         $above = $sections->create('a', $fields);
         $below = $sections->create('b', ['name' => 'Болты', 'iblockSectionId' => $above]);
         self::assertHolds($fields, $sections->read([$above])[$above]);
@@ -187,7 +188,8 @@ final class CatalogueTest extends KernelCase
         $photo = $this->file('bolt.png');
         $product = [
             'kind' => 'product', 'name' => 'Болт', 'active' => true, 'code' => 'bolt', 'xmlId' => 'x-1', 'sort' => 30,
-            'previewText' => 'М8', 'detailText' => '<b>М8</b>', 'previewPicture' => $photo, 'detailPicture' => null,
+            'previewText' => "М8\nМ10", 'previewTextType' => 'text', 'detailText' => '<b>М8</b>',
+            'detailTextType' => 'html', 'previewPicture' => $photo, 'detailPicture' => null,
             'morePhoto' => [$photo, $this->file('side.png')], 'measure' => '5', 'vatId' => '2', 'vatIncluded' => true,
             'weight' => 12.5, 'width' => null, 'purchasingPrice' => 3, 'purchasingCurrency' => 'RUB',
             'createdBy' => '12', 'modifiedBy' => '13', 'dateCreate' => '2019-01-02T03:04:05Z',
