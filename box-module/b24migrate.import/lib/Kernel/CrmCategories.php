@@ -50,14 +50,21 @@ final class CrmCategories extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $factory = $this->factory((int)$fields['entityTypeId']);
+        $type = (int)$fields['entityTypeId'];
+        $isMade = $this->factory($type) === null && CrmItems::findFactory($type) !== null;
+        // The type of invoices is made with its pipeline.
+        $found = $isMade ? $this->find($fields) : null;
+        if ($found !== null) {
+            return $found;
+        }
+        $factory = $this->factory($type);
         if ($factory === null) {
             throw new ItemFault('VALIDATION', 'entityTypeId', 'records of this type have no pipelines on this box');
         }
         // The factory sets the type of a pipeline. Setting it again throws for deals.
         $category = $factory->createCategory();
         $this->save($factory, $category, $fields);
-        return CrmNumbers::number((int)$fields['entityTypeId'], (int)$category->getId());
+        return CrmNumbers::number($type, (int)$category->getId());
     }
 
     public function update(string $id, array $fields): void

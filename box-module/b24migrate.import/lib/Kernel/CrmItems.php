@@ -8,6 +8,7 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Box;
 use Bitrix\Crm\Item;
 use Bitrix\Crm\Service\{Container, Context, Factory};
+use Bitrix\Crm\Service\Factory\SmartInvoice;
 use Bitrix\Crm\Service\Operation\Settings;
 use Bitrix\Crm\Statistics\OperationFacade\{Deal as DealStatistics, Lead as LeadStatistics};
 
@@ -194,9 +195,20 @@ final class CrmItems extends Gateway
         };
     }
 
+    /** A box makes the type of invoices when somebody opens their page for the first time. */
+    public static function findFactory(int $type): ?Factory
+    {
+        $factory = Container::getInstance()->getFactory($type);
+        if ($factory !== null || $type !== self::TYPES['crm_invoices'] || !class_exists(SmartInvoice::class)) {
+            return $factory;
+        }
+        SmartInvoice::createTypeIfNotExists();
+        return Container::getInstance()->getFactory($type);
+    }
+
     private function factory(int $type): Factory
     {
-        return Container::getInstance()->getFactory($type)
+        return self::findFactory($type)
             ?? throw new ItemFault('TYPE_NOT_FOUND', 'entityTypeId', "the box has no records of the type $type");
     }
 

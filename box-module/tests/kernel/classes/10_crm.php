@@ -490,6 +490,26 @@ namespace Bitrix\Crm {
     }
 }
 
+namespace Bitrix\Crm\Service\Factory {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class SmartInvoice extends \Bitrix\Crm\Service\Factory
+    {
+        /** As when somebody opens the page of invoices. A box may be unable to. */
+        public static function createTypeIfNotExists(): void
+        {
+            if (World::$inTransaction) {
+                throw new \LogicException('a new table commits the transaction of MySQL');
+            }
+            if ((World::$options['crm']['smart_invoices'] ?? 'Y') === 'N') {
+                World::$options['crm']['smart_invoices'] = 'Y';
+                World::put('crm_categories_31', ['TYPE' => 31, 'NAME' => 'Общая', 'IS_DEFAULT' => true]);
+            }
+        }
+    }
+}
+
 namespace Bitrix\Crm\Relation {
 
     use Bitrix\Main\ORM\Data\DataManager;

@@ -221,9 +221,22 @@ final class CrmSalesTest extends KernelCase
         self::assertSame($id, $invoices->findLeftover('i', $invoice));
     }
 
+    /** Nobody has opened the page of invoices on this box. */
+    public function testInvoicesAreMadePossible(): void
+    {
+        $made = ['crm_categories' => ['entityTypeId' => '31', 'name' => 'Счета'], 'crm_invoices' => ['title' => 'x']];
+        foreach ($made as $stream => $fields) {
+            World::$options['crm']['smart_invoices'] = 'N';
+            World::$tables['crm_categories_31'] = [];
+            $id = $this->real->records($stream)->create('i', $fields);
+            self::assertSame(31, CrmNumbers::parts($id)[0]);
+            self::assertCount(1, World::$tables['crm_categories_31'], 'they have one pipeline');
+        }
+    }
+
     public function testABoxWithoutSmartInvoicesRefusesThem(): void
     {
-        World::$options['crm']['smart_invoices'] = 'N';
+        World::$options['crm']['smart_invoices'] = 'never';
         try {
             $this->real->records('crm_invoices')->create('i', ['title' => 'x']);
             self::fail('it was taken');
