@@ -1,7 +1,7 @@
 """The catalogue of a box: what it has already, what is refused, and what is kept because others depend on it."""
 
 import pytest
-from tests.import_contract.client import JSON, Client
+from tests.import_contract.client import JSON, Client, item
 
 NOBODY = "871"
 BOLT = {"kind": "product", "name": "Bolt"}
@@ -90,6 +90,16 @@ def test_a_linked_list_gets_the_values_that_it_lacks(raw: Client) -> None:
     assert (second["status"], second["id"]) == ("created", first["id"])
     assert second["options"]["7"] == first["options"]["1"]
     assert set(second["options"]) == {"7", "8"}
+
+
+def test_a_rehearsal_answers_no_values_that_are_not_there(raw: Client) -> None:
+    red, blue = ({"id": number, "value": value, "xmlId": value} for number, value in (("1", "red"), ("2", "blue")))
+    key = "source:crm_product_props:product:1"
+    (answer,) = raw.rehearse("crm_product_props", item(key, **COLOUR, options=[red]))
+    assert (answer["status"], answer["id"], answer["options"]) == ("created", None, {})
+    made = raw.send("crm_product_props", key, **COLOUR, options=[red])
+    (answer,) = raw.rehearse("crm_product_props", item(key, **COLOUR, options=[red, blue]))
+    assert (answer["status"], answer["options"]) == ("updated", made["options"])
 
 
 @pytest.mark.parametrize(

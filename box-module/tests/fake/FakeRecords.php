@@ -83,6 +83,7 @@ final class FakeRecords implements Records
             $sql = 'UPDATE next SET number = number + 1 WHERE stream = ? RETURNING number - 1';
             $id = (string)$this->db->value($sql, $this->stream);
             $this->place($id, $fields, $key);
+            $this->addOptions($id, $fields);
             return $id;
         });
         $this->box->accidents->at('after-create');
@@ -94,22 +95,26 @@ final class FakeRecords implements Records
         $this->db->inTransaction(function () use ($id, $fields): void {
             $stamp = $this->db->value('SELECT stamp FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
             $this->place($id, array_replace($this->read([$id])[$id], $fields), $stamp);
+            $this->addOptions($id, $fields);
         });
         $this->box->accidents->at('after-update');
     }
 
-    /** Those of a property are numbered when they are asked for first. */
     public function options(string $id, array $sent): array
     {
-        foreach (array_map(static fn ($one) => (array)$one, $sent) as $option) {
-            $known = ListValues::match([$option], array_map($this->named(...), $this->listValues($id)));
-            if ($known === []) {
+        return ListValues::match($sent, array_map($this->named(...), $this->listValues($id)));
+    }
+
+    /** Those of a list that the box does not have yet. */
+    private function addOptions(string $id, array $fields): void
+    {
+        foreach (array_map(static fn ($one) => (array)$one, $fields['options'] ?? []) as $option) {
+            if ($this->options($id, [$option]) === []) {
                 $next = ($this->db->value('SELECT max(id) FROM option') ?? self::FIRST_OPTION - 1) + 1;
                 $values = [$next, $this->stream, $id, '', $option['value'], $option['xmlId'] ?? ''];
                 $this->db->run('INSERT INTO option VALUES (?, ?, ?, ?, ?, ?)', ...$values);
             }
         }
-        return ListValues::match($sent, array_map($this->named(...), $this->listValues($id)));
     }
 
     private function listValues(string $id): array

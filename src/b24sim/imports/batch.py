@@ -33,7 +33,14 @@ class BatchTaker:
         nobody = Watch()
         with self._store.rehearsal():
             answers = [self._answer(stream, item, nobody) for item in items]
-        return [{**answer, "id": None} if answer["key"] in unborn else answer for answer in answers]
+        there = [{**answer, "id": None} if answer["key"] in unborn else answer for answer in answers]
+        return [self._without_imagined_options(stream, answer) for answer in there]
+
+    def _without_imagined_options(self, stream: Stream, answer: Answer) -> Answer:
+        options = answer.get("options")
+        if not isinstance(options, dict):
+            return answer
+        return {**answer, "options": {one: to for one, to in options.items() if self._store.get(stream.options, to)}}
 
     def _answer(self, stream: Stream, item: Item, watch: Watch) -> Answer:
         key = str(item["key"])
