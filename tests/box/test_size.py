@@ -7,7 +7,7 @@ import pytest
 
 MODULE = Path(__file__).parents[2] / "box-module" / "b24migrate.import"
 README = (MODULE / "README.md").read_text("utf-8")
-MOST_LINES = {"lib/Port": 206, "lib/Contract": 900, "lib/Api": 1020, "lib/Rest": 67, "lib/Kernel": 4400, ".": 7000}
+MOST_LINES = {"lib/Port": 206, "lib/Contract": 900, "lib/Api": 1025, "lib/Rest": 67, "lib/Kernel": 4400, ".": 7000}
 """Of those that say something, by room: an evening is enough for them, and some lines, such as the lists of standard
 activities and of the kernel's methods, are read at a glance. What a real kernel refuses costs lines."""
 LONGEST_FILE = 250

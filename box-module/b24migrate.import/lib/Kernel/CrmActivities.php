@@ -6,6 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Port\Box;
 use Bitrix\Crm\ActivityTable;
+use Bitrix\Main\Type\DateTime;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -158,7 +159,9 @@ final class CrmActivities extends Gateway
             }
         }
         $compressed = ($row['PROVIDER_TYPE_ID'] ?? '') === self::COMPRESSED ? ['PROVIDER_TYPE_ID' => 'EMAIL'] : [];
-        return $compressed + ['DEADLINE' => $row['DEADLINE'] ?? CrmActivityParts::noDeadline()] + $row;
+        // Made here: what the kernel's own helper answers is a piece of SQL, unless it is told otherwise.
+        $never = DateTime::createFromTimestamp((int)mktime(0, 0, 0, 12, 31, 9999));
+        return $compressed + ['DEADLINE' => $row['DEADLINE'] ?? $never] + $row;
     }
 
     /** Those that must not be empty. Dates are strings of the site here. */

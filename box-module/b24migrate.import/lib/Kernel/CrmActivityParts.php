@@ -13,7 +13,6 @@ use Bitrix\Crm\Timeline\Entity\TimelineTable;
 use Bitrix\Crm\Timeline\TimelineType;
 use Bitrix\Crm\{ActivityBindingTable, ActivityElementTable, ActivityTable};
 use Bitrix\Main\Loader;
-use Bitrix\Main\Type\DateTime;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -140,12 +139,6 @@ final class CrmActivityParts
         if (class_exists(CountableActivitySynchronizer::class)) {
             CountableActivitySynchronizer::synchronizeByActivityId($id);
         }
-    }
-
-    /** Made here: what the kernel's own helper answers is a piece of SQL, unless it is told otherwise. */
-    public static function noDeadline(): DateTime
-    {
-        return DateTime::createFromTimestamp((int)mktime(0, 0, 0, 12, 31, 9999));
     }
 
     /** Objects of the contract as the kernel serializes them. */
