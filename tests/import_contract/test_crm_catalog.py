@@ -149,6 +149,15 @@ def test_values_of_a_property_are_lists(raw: Client) -> None:
     assert raw.rows("crm_products")[product]["properties"] == {size: ["M8"]}
 
 
+def test_a_value_of_a_list_is_one_of_its_values(raw: Client) -> None:
+    red = {"id": "1", "value": "red", "xmlId": "red"}
+    made = raw.send("crm_product_props", "source:crm_product_props:product:1", **COLOUR, options=[red])
+    good, bad = {made["id"]: [made["options"]["1"]]}, {made["id"]: [NOBODY]}
+    assert raw.fault("crm_products", "p", **BOLT, properties=bad) == ("VALIDATION", "properties")
+    product = raw.make("crm_products", "p", **BOLT, properties=good)
+    assert raw.rows("crm_products")[product]["properties"] == good
+
+
 def test_an_offer_is_one_of_a_product_and_has_prices(box: Client) -> None:
     parent = box.make("crm_products", "a", kind="parent", name="Shirt")
     offer = {"kind": "offer", "name": "Shirt M", "parentId": parent, "dateCreate": "2024-03-01T09:00:00Z"}

@@ -74,7 +74,13 @@ final class FakeRecords implements Records
         // the setting `bent` is what the box makes of fields, whatever is written
         $bent = (array)($this->box->setting('bent')[$this->stream] ?? []);
         $read = static fn ($fields) => $bent + (array)Json::decode($fields);
-        return array_map($read, array_column($rows, 'fields', 'id'));
+        $found = array_map($read, array_column($rows, 'fields', 'id'));
+        foreach (array_filter($found, static fn (array $fields) => isset($fields['options'])) as $id => $fields) {
+            $own = $this->options((string)$id, $fields['options']);
+            $named = static fn ($one) => (object)(['id' => $own[((array)$one)['id']]] + (array)$one);
+            $found[$id]['options'] = array_map($named, $fields['options']);
+        }
+        return $found;
     }
 
     public function create(string $key, array $fields): string

@@ -210,12 +210,16 @@ final class Kind
         self::crmItem((string)$owner['ownerTypeId'], $owner['ownerId'], $seen);
     }
 
-    /** Lists by the ids of properties. */
+    /** Lists by the ids of properties; those of a list are ids of its values. */
     private static function propertyValues(mixed $value, Inspection $seen): void
     {
         foreach (Json::isObject($value) ? (array)$value : throw $seen->refuse('must be an object') as $id => $values) {
-            $seen->refer('crm_product_props', (string)$id, 'PARENT_NOT_FOUND');
+            $property = $seen->referAndRead('crm_product_props', (string)$id, 'PARENT_NOT_FOUND');
             Json::isList($values) || throw $seen->refuse("values of $id must be a list");
+            $known = array_map(static fn (mixed $one) => ((array)$one)['id'], $property['options'] ?? []);
+            foreach (($property['propertyType'] ?? null) === 'L' ? $values : [] as $one) {
+                in_array($one, $known, true) || throw $seen->refuse("$id has no such value");
+            }
         }
     }
 
