@@ -53,7 +53,12 @@ final class CatalogProperties extends TableGateway
         }
         $id = $property->Add($row)
             ?: throw self::refusal('the box does not take this property', said: $property->LAST_ERROR);
-        $this->saveValues((int)$id, $fields['options'] ?? []);
+        try {
+            $this->saveValues((int)$id, $fields['options'] ?? []);
+        } catch (\Throwable $fault) {
+            $this->delete((string)$id);
+            throw $fault;
+        }
         return (string)$id;
     }
 

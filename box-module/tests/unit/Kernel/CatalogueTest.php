@@ -87,6 +87,17 @@ final class CatalogueTest extends KernelCase
         self::assertNotNull($this->real->records('crm_price_types')->find(['base' => true]));
     }
 
+    public function testAPropertyWhoseValuesAreRefusedLeavesNothing(): void
+    {
+        $before = World::$tables['properties'];
+        World::$quirks['property_enums'] = static fn() => throw new \RuntimeException('Data too long for column');
+        $options = [['id' => '26', 'value' => 'Красный']];
+        $fields = ['name' => 'Цвет', 'code' => 'COLOR', 'propertyType' => 'L', 'options' => $options];
+        $answer = $this->sent('crm_product_props', 'source:crm_product_props:product:7', $fields);
+        self::assertSame('failed', $answer['status']);
+        self::assertSame($before, World::$tables['properties']);
+    }
+
     public function testWhatABoxHasIsLinkedAndCompleted(): void
     {
         $key = 'source:crm_product_props:product:7';
