@@ -10,7 +10,7 @@ from b24migrate.model.streams import Code, Resolve, SourceRecord, Unresolved
 
 Ids = Callable[[str, str], str]
 
-LEAD, DEAL, CONTACT, COMPANY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 7, 31
+LEAD, DEAL, CONTACT, COMPANY, ACTIVITY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 6, 7, 31
 FIRST_SMART_TYPE = 128  # below it are the types that every portal has
 # what a CRM code begins with -> the stream; what is not migrated has a name as well, for people to read
 CODED = {

@@ -22,7 +22,8 @@ from b24migrate.entities.activities.reader import (
     time_or_nothing,
     with_bindings,
 )
-from b24migrate.entities.codes import OWNER_STREAMS
+from b24migrate.entities.codes import ACTIVITY, OWNER_STREAMS
+from b24migrate.entities.files import shown_file
 from b24migrate.entities.owners import resolve_first, resolve_owner
 from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
@@ -149,6 +150,7 @@ crm_activities = Stream(
     title=("SUBJECT",),
     untaken=say("reason.only_module_activities"),
     emails=emails,
+    mentions=(shown_file("crm_activities", ACTIVITY),),
     unseen=(say("delta.unseen.bindings"),),
 )
 

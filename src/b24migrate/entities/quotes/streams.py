@@ -18,6 +18,7 @@ from b24migrate.entities.crm.streams import (
     item_stream,
     link_field,
 )
+from b24migrate.entities.files import shown_file
 from b24migrate.messages import say
 from b24migrate.model.records import Json
 from b24migrate.model.streams import (
@@ -78,7 +79,10 @@ crm_quotes = replace(
             Field("storageElementIds", Kind.FILES, take=attached_keys),
             LATER_PARENTS,
         ),
-        mentions=(Mention(r"/crm/type/7/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        mentions=(
+            Mention(r"/crm/type/7/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),
+            shown_file("crm_quotes", QUOTE),
+        ),
     ),
     files=files,
 )
