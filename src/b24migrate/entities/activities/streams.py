@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.entities.activities.providers import UNKNOWN, leave_out
+from b24migrate.entities.activities.providers import UNKNOWN
 from b24migrate.entities.activities.reader import (
     attachments,
     candidates,
@@ -10,9 +10,11 @@ from b24migrate.entities.activities.reader import (
     emails,
     files_of_activity,
     find_compressed,
+    leave_out,
     map_or_nothing,
     owner_of_call,
     owners_of,
+    place,
     provider_type,
     recording,
     recording_keys,
@@ -130,8 +132,8 @@ crm_activities = Stream(
         person("AUTHOR_ID", Policy.PLACEHOLDER),
         person("EDITOR_ID"),
         *wholes("PRIORITY", "DIRECTION"),
-        *texts("LOCATION"),
-        Field("SETTINGS", Kind.CODED, take=settings, code=resolve_settings, names=("users",)),
+        Field("LOCATION", take=place),
+        Field("SETTINGS", Kind.CODED, take=settings, code=resolve_settings, names=("users", *OWNER_STREAMS)),
         Field("PROVIDER_PARAMS", Kind.AS_IS, take=map_or_nothing("PROVIDER_PARAMS")),
         Field("FILES", Kind.FILES, take=attachments),
         *texts("ORIGINATOR_ID"),

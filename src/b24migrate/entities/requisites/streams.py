@@ -8,10 +8,10 @@ from b24migrate.entities.codes import (
     COMPANY,
     CONTACT,
     DEAL,
-    FIRST_SMART_TYPE,
     RECORDS_OF,
     SMART_INVOICE,
     crm_code,
+    is_smart_type,
     record_of,
     type_id,
 )
@@ -292,7 +292,7 @@ def chosen(name: str, to: str) -> Field:
 def old_owner(seen: SourceRecord) -> str | None:
     """Old invoices, for one, are not migrated (crm-requisite-link-list.md)."""
     number = kind_of(seen)
-    return None if number in (0, DEAL, QUOTE, SMART_INVOICE) or number >= FIRST_SMART_TYPE else OLD_LINK
+    return None if number in (0, DEAL, QUOTE, SMART_INVOICE) or is_smart_type(number) else OLD_LINK
 
 
 crm_requisite_links = Stream(
