@@ -59,8 +59,9 @@ def test_a_schedule_comes_with_its_template_and_switched_off(made: World) -> Non
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Vladivostok"])
 def test_a_day_of_a_schedule_is_the_same_wherever_the_owner_of_the_webhook_lives(tmp_path: Path, zone: str) -> None:
+    settings: Json = {**SETTINGS, "run": {"entities": list(ENTITIES), "user_coverage": 0.5}}
     with world(tmp_path, replace(PLAN, owner_zone=zone)) as made:
-        made.settings = {**SETTINGS, "run": {"entities": list(ENTITIES), "user_coverage": 0.5}}
+        made.settings = settings
         made.run()
         there = on_box(made, "crm_recurring")
         for number, row in schedules(made).items():
