@@ -227,6 +227,14 @@ def test_ids_of_information_blocks_may_be_texts(made: World, monkeypatch: pytest
     assert fields(made, "crm_product_props")
 
 
+def test_zero_is_a_value_of_a_property(made: World) -> None:
+    number = made.cloud.portal.company.catalog.products[PRODUCTS].ids[0]
+    made.change("crm_products", id=str(number), fields={"property107": {"value": 0, "valueId": "1"}})
+    assert made.run().exit_code == 0
+    own = ids(made, "crm_product_props")["product:107"]
+    assert fields(made, "crm_products")[str(number)]["properties"][own] == ["0"]
+
+
 def test_without_the_scope_of_the_catalogue_the_rest_goes(tmp_path: Path) -> None:
     scopes = ("user", "user_basic", "department", "user.userfield", "crm", "userfieldconfig", "import")
     with company(tmp_path, scopes=scopes) as made:

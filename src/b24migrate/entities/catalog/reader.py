@@ -35,7 +35,6 @@ FIELDS = (
     *("vatId", "vatIncluded", "weight", "width", "height", "length", "purchasingPrice", "purchasingCurrency"),
     *("createdBy", "modifiedBy", "dateCreate", "timestampX", "dateActiveFrom", "dateActiveTo"),
 )
-NOTHING: tuple[Json, ...] = (None, "", [], {}, False)
 PRICE_FIELDS = ("id", "productId", "catalogGroupId", "price", "currency", "quantityFrom", "quantityTo", "timestampX")
 
 
@@ -200,7 +199,7 @@ def add_types(catalog: SourceRecord, _source: Source, rows: Sequence[Row]) -> li
 
     def types(row: Row) -> Args:
         payload = row_in(row.payload, "catalog.product.list")
-        return {number: kind for number, kind in known.items() if payload.get(f"property{number}") not in NOTHING}
+        return {number: kind for number, kind in known.items() if not is_nothing(payload.get(f"property{number}"))}
 
     return [row._replace(extras={**(row.extras or {}), "types": types(row), "parent": parent}) for row in rows]
 
@@ -285,6 +284,11 @@ def photos(seen: SourceRecord) -> list[Json]:
 def types_of(seen: SourceRecord) -> Mapping[str, Sequence[Json]]:
     found: Mapping[str, Sequence[Json]] = seen.extras.get("types") or {}
     return found
+
+
+def is_nothing(value: Json) -> bool:
+    """Zero is a value, although Python takes it for false."""
+    return value is None or value is False or value in ("", [], {})
 
 
 def values_at(value: Json) -> list[Args]:
