@@ -155,6 +155,14 @@ def test_a_refused_webhook_is_named_and_a_missing_scope_too() -> None:
     assert lacking.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("method", "scope"),
+    [("catalog.product.list", "catalog"), ("voximplant.statistic.get", "telephony"), ("crm.activity.list", "crm")],
+)
+def test_the_scope_of_each_family_is_named(method: str, scope: str) -> None:
+    assert f"`{scope}`" in str(to_error(401, b'{"error":"insufficient_scope"}', method))
+
+
 def test_html_in_a_description_does_not_reach_people() -> None:
     error = to_error(400, b'{"error":"ERROR_CORE","error_description":"a<br>b &amp; c"}', "x")
     assert "a b & c" in str(error)

@@ -117,7 +117,8 @@ def test_a_letter_shows_its_pictures_and_links_on_the_box(moved: World) -> None:
     fields = sent(moved, "crm_activities", row["ID"])
     first, second = (file_id(moved, number) for number in row["files"])
     assert fields["FILES"] == [first, second]
-    assert f"/bitrix/tools/crm_show_file.php?fileId={first}&amp;" in fields["DESCRIPTION"]
+    whose = f"&amp;ownerTypeId=6&amp;ownerId={target_id(moved, 'crm_activities', row['ID'])}"
+    assert f"/bitrix/tools/crm_show_file.php?fileId={first}{whose}" in fields["DESCRIPTION"]
     assert f'"bxacid:n{second}"' in fields["DESCRIPTION"]
     link = f"{moved.box.portal.company.portal_url}/crm/deal/details/{fields['OWNER']['ownerId']}/"
     assert link in fields["DESCRIPTION"]

@@ -15,6 +15,7 @@ from b24migrate.entities import catalog as entities
 from b24migrate.insight import fidelity
 from b24migrate.model.errors import Halted
 from b24migrate.stores.sqlite import SqliteStore
+from b24sim.company.catalog import Catalog
 from b24sim.imports import Imports
 
 STREAMS = [stream.name for stream in entities().entity("crm_catalog").streams]
@@ -214,6 +215,24 @@ def test_records_that_name_what_is_gone_are_counted_by_name(made: World) -> None
     assert made.records("CrmPrices")[str(price)]["LastErrorCode"] == "REFERENCE_MISSING"
     got = fields(made, "crm_products")[str(simple)]
     assert (got["measure"], got["vatId"], got["createdBy"]) == (None, None, "1")
+
+
+def test_ids_of_information_blocks_may_be_texts(made: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = made.cloud.portal.company.catalog.catalogs
+    names = ("iblockId", "productIblockId", "skuPropertyId")
+    texts = [{**row, **{name: row[name] and str(row[name]) for name in names}} for row in rows]
+    monkeypatch.setattr(Catalog, "catalogs", property(lambda _: texts))
+    assert made.run().exit_code == 0
+    assert any(one["properties"] for one in fields(made, "crm_products").values())
+    assert fields(made, "crm_product_props")
+
+
+def test_zero_is_a_value_of_a_property(made: World) -> None:
+    number = made.cloud.portal.company.catalog.products[PRODUCTS].ids[0]
+    made.change("crm_products", id=str(number), fields={"property107": {"value": 0, "valueId": "1"}})
+    assert made.run().exit_code == 0
+    own = ids(made, "crm_product_props")["product:107"]
+    assert fields(made, "crm_products")[str(number)]["properties"][own] == ["0"]
 
 
 def test_without_the_scope_of_the_catalogue_the_rest_goes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.engine.migrated import TakeUp, migrated
 from tests.engine.skipped_records import closes, skipped
 from tests.engine.test_sync import SETTINGS, sync
-from tests.engine.world import SMALL, World
+from tests.engine.world import SMALL, World, world
 
 from b24migrate.entities.crm.streams import RECURRING
 
@@ -51,9 +51,22 @@ def test_a_schedule_comes_with_its_template_and_switched_off(made: World) -> Non
         assert deals[row["DEAL_ID"]]["fields"]["isRecurring"] is True
         assert fields["BASED_ID"] == (deals[row["BASED_ID"]]["id"] if row["BASED_ID"] else None)
         assert (fields["ACTIVE"], fields["IS_LIMIT"], fields["PARAMS"]) == (False, row["IS_LIMIT"], row["PARAMS"])
-        assert fields["START_DATE"] == row["START_DATE"][:10]
+        dates = ("START_DATE", "NEXT_EXECUTION", "LAST_EXECUTION", "LIMIT_DATE")
+        assert [fields[name] for name in dates] == [row[name][:10] or None for name in dates]
         assert fields["LIMIT_REPEAT"] == (int(row["LIMIT_REPEAT"]) if row["LIMIT_REPEAT"] else None)
     assert (made.stream("crm_recurring").findings, made.stream("crm_deals").findings) == (0, 0)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Vladivostok"])
+def test_a_day_of_a_schedule_is_the_same_wherever_the_owner_of_the_webhook_lives(tmp_path: Path, zone: str) -> None:
+    settings: Json = {**SETTINGS, "run": {"entities": list(ENTITIES), "user_coverage": 0.5}}
+    with world(tmp_path, replace(PLAN, owner_zone=zone)) as made:
+        made.settings = settings
+        made.run()
+        there = on_box(made, "crm_recurring")
+        for number, row in schedules(made).items():
+            for name in ("NEXT_EXECUTION", "LAST_EXECUTION"):
+                assert there[str(number)]["fields"][name] == (row[name][:10] or None)
 
 
 def test_a_template_without_a_schedule_is_left_out(made: World) -> None:

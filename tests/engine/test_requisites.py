@@ -12,7 +12,7 @@ import pytest
 from tests.engine.migrated import TakeUp, migrated
 from tests.engine.skipped_records import closes, skipped
 from tests.engine.test_sync import SETTINGS, sync, whole
-from tests.engine.world import SMALL, World
+from tests.engine.world import SMALL, World, world
 
 from b24migrate.entities.requisites.streams import NO_CLIENT, OLD_ADDRESS, OLD_LINK
 from b24sim.dump import dump
@@ -217,3 +217,19 @@ def test_what_belonged_to_a_deleted_client_is_deleted_with_it(made: World) -> No
     gone = {stream: before[stream] - len(source(made, stream)) for stream in TABLES}
     assert gone["crm_requisites"]
     assert {stream: made.stream(stream).deleted for stream in TABLES} == gone
+
+
+def test_bank_details_of_what_is_in_the_recycle_bin_are_not_read(tmp_path: Path) -> None:
+    """They are listed with the others, while their requisites are not."""
+    settings: Json = {**SETTINGS, "run": {"entities": list(ENTITIES), "user_coverage": 0.5}}
+    with world(tmp_path, replace(PLAN, requisites=12)) as made:
+        made.settings = settings
+        owners = {row["ENTITY_ID"] for row in source(made, "crm_bank_details").values()}
+        client = next(row for key, row in source(made, "crm_requisites").items() if key in owners)
+        streams = {"3": "crm_contacts", "4": "crm_companies"}
+        made.change(streams[client["ENTITY_TYPE_ID"]], "delete", id=client["ENTITY_ID"])
+        assert made.cloud.portal.company.requisites.recycled_accounts
+        made.run()
+        assert on_box(made, "crm_bank_details").keys() == source(made, "crm_bank_details").keys()
+        assert closes(made, "crm_bank_details")
+        assert made.stream("crm_bank_details").failed == 0

@@ -12,7 +12,7 @@ from tests.engine.world import World, small, world
 
 from b24migrate.engine.run import RunResult
 from b24sim.company.crm_ids import DEAL, LEAD, QUOTE
-from b24sim.company.crm_quotes import FILE_BASE
+from b24sim.company.crm_quotes import DISK, FILE_BASE
 from b24sim.native.box_habits import BoxHabits
 from b24sim.portal import Portal
 
@@ -36,6 +36,9 @@ def selling(folder: Path, **portal: Any) -> Iterator[World]:
 def sold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Everything is migrated once; nobody changes it."""
     with selling(tmp_path_factory.mktemp("sold")) as made:
+        company = made.cloud.portal.company
+        first, second = company.crm.items[QUOTE].ids[2::3][:2]
+        made.change("crm_quotes", id=str(first), fields={"storageTypeId": 1, "storageElementIds": [FILE_BASE + second]})
         ended = made.run()
         assert ended.exit_code == 0, ended.message
         yield made
@@ -103,7 +106,8 @@ def test_quotes_keep_their_numbers_texts_and_files(sold: World) -> None:
     for row in rows(sold, QUOTE):
         sent = fields(sold, "crm_quotes", row["id"])
         assert (sent["quoteNumber"], sent["terms"]) == (row["quoteNumber"], row["terms"])
-        wanted = [files[f"source:file:disk:{number}"] for number in row["storageElementIds"]]
+        on_drive = row["storageElementIds"] if row["storageTypeId"] == DISK else ()  # else other files have these ids
+        wanted = [files[f"source:file:disk:{number}"] for number in on_drive]
         assert sent["storageElementIds"] == wanted
         with_files += bool(wanted)
     assert with_files

@@ -128,6 +128,22 @@ def test_notes_and_entries_follow(made: World) -> None:
     assert gone(made, "CrmLogs") == {str(deleted)}
 
 
+def test_what_only_a_record_in_the_recycle_bin_has_is_deleted_although_it_is_found_by_its_id(made: World) -> None:
+    deal = made.cloud.portal.company.crm.items[2].ids[0]
+    (own,), (shared,) = (
+        made.change("crm_comments", "add", owners=[(2, deal), *more], fields={"_FILES": []}) for more in ((), ((3, 1),))
+    )
+    (entry,) = made.change("crm_logs", "add", owners=[(2, deal)])
+    assert sync(made).exit_code == 0
+    made.change("crm_deals", "delete", id=deal)
+    with made.app() as app:
+        assert app.runner.run(app.chosen((*CRM, *FAMILY)), delta=True, tick=made.leap()).exit_code == 0
+    assert {str(own)} <= gone(made, "CrmComments")
+    assert {str(entry)} <= gone(made, "CrmLogs")
+    assert [one["ownerTypeId"] for one in fields(made, "crm_comments", shared)["OWNERS"]] == [3]
+    assert made.entity("crm_comments").verified
+
+
 def test_a_day_on_which_nothing_happens_changes_nothing(made: World) -> None:
     before = {stream: made.imported(stream) for stream in STREAMS}
     made.cloud.portal.stats.reset()

@@ -13,7 +13,9 @@ KNOWN = {
     "chat_messages": {"5:1003": "61003", "6:1003": "62003"},
     "groups": {"7": "4007"},
     "files": {"disk:9": "5009"},
+    "crm_activities": {"31": "6031"},
 }
+SHOWN = "/bitrix/tools/crm_show_file.php?fileId="
 
 
 def target_ids(stream: str, ids: set[str]) -> dict[str, str]:
@@ -38,6 +40,15 @@ def rewriter() -> TextRewriter:
         ("https://other.example/workgroups/group/7/", "https://other.example/workgroups/group/7/"),
         ("[user=12]Ann[/user] in [chat=5]", "[user=2012]Ann[/user] in [chat=3005]"),
         ("[CONTEXT=chat5/1003]quote[/CONTEXT]", "[CONTEXT=chat3005/61003]quote[/CONTEXT]"),
+        (
+            f"{SHOWN}9&amp;ownerTypeId=6&amp;ownerId=31&preview=Y",
+            f"{SHOWN}5009&amp;ownerTypeId=6&amp;ownerId=6031&preview=Y",
+        ),
+        (
+            f"https://old.bitrix24.ru{SHOWN}9&ownerTypeId=6&ownerId=31",
+            f"https://box.example{SHOWN}5009&ownerTypeId=6&ownerId=6031",
+        ),
+        (f"{SHOWN}9&ownerTypeId=5&ownerId=31", f"{SHOWN}5009&ownerTypeId=5&ownerId=31"),
     ],
 )
 def test_what_the_target_has_is_named_by_its_id_there(rewriter: TextRewriter, text: str, wanted: str) -> None:
@@ -55,6 +66,7 @@ def test_what_the_target_has_is_named_by_its_id_there(rewriter: TextRewriter, te
         "[DISK FILE ID=9]",  # an attachment; the Drive object of that number is another file
         "[CONTEXT=chat5/1]",
         "[CONTEXT=chat6/1003]",  # the message without its chat
+        f"{SHOWN}9&amp;ownerTypeId=6&amp;ownerId=99",  # the box shows a file with the record that has it, or not at all
     ],
 )
 def test_what_the_target_does_not_have_stays_as_it_was_and_is_counted(rewriter: TextRewriter, text: str) -> None:

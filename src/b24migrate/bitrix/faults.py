@@ -37,6 +37,8 @@ SCOPES: tuple[tuple[str, str], ...] = (
     ("task.", "task"),
     ("bizproc.", "bizproc"),
     ("crm.", "crm"),
+    ("catalog.", "catalog"),
+    ("voximplant.", "telephony"),
     ("disk.", "disk"),
     ("import.", "import"),
 )

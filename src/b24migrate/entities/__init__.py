@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from b24migrate.entities.files import FILE_KINDS
+from b24migrate.entities.files import FILE_KINDS, OF_RECORD, SHOW_FILE
 from b24migrate.messages import add_labels
 from b24migrate.model.records import Table
 from b24migrate.model.streams import Entity, FileKind, Mention, Stream
@@ -25,10 +25,10 @@ DISK_FILES = (
     Mention(r"\[DISK FILE ID=n(\d+)", prefix="disk:"),
     Mention(r"\[DISK FILE ID=(\d+)", prefix="attached:"),
 )
-# How a letter shows its pictures.
+# How a letter shows its pictures. Where a link names the record with the file, that is part of it (`shown_file`).
 INLINE_PICTURES = (
     Mention(r"bxacid:n?(\d+)", prefix="disk:"),
-    Mention(r"/bitrix/tools/crm_show_file\.php\?fileId=(\d+)", link=True, prefix="disk:"),
+    Mention(rf"{SHOW_FILE}(\d+)(?!\d)(?!{OF_RECORD})", link=True, prefix="disk:"),
 )
 FILES = Stream(
     name="files",

@@ -10,8 +10,9 @@ from b24migrate.model.streams import Code, Resolve, SourceRecord, Unresolved
 
 Ids = Callable[[str, str], str]
 
-LEAD, DEAL, CONTACT, COMPANY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 7, 31
+LEAD, DEAL, CONTACT, COMPANY, ACTIVITY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 6, 7, 31
 FIRST_SMART_TYPE = 128  # below it are the types that every portal has
+LAST_OLD_SMART_TYPE, FIRST_NEW_SMART_TYPE = 192, 1030
 # what a CRM code begins with -> the stream; what is not migrated has a name as well, for people to read
 CODED = {
     "D": "crm_deals",
@@ -63,6 +64,14 @@ def crm_link(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
 def type_id(number: int, resolve: Ids) -> str:
     """Of a CRM type; those that every portal has keep their numbers."""
     return str(number) if number < FIRST_SMART_TYPE else resolve("crm_types", str(number))
+
+
+def is_smart_type(number: int) -> bool:
+    """The other numbers are those of records in the recycle bin (crm-type-add.md; kernel crm 24.1300,
+    CCrmOwnerType::isPossibleSuspendedDynamicTypeId)."""
+    if number >= FIRST_NEW_SMART_TYPE:
+        return number % 2 == 0
+    return FIRST_SMART_TYPE <= number <= LAST_OLD_SMART_TYPE
 
 
 def record_of(number: int, source_id: str, resolve: Ids) -> str:

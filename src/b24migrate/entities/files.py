@@ -12,7 +12,7 @@ from b24migrate.entities.catalog.reader import CATALOG_FILES
 from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Json
-from b24migrate.model.streams import FileKind, FileLink, FileRef
+from b24migrate.model.streams import FileKind, FileLink, FileRef, Mention
 from b24migrate.ports import Command, Source
 
 
@@ -64,6 +64,20 @@ def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[st
             if isinstance(row, dict) and row.get(way.field):
                 found[ref.key] = FileLink(str(row[way.field]), str(row.get("NAME") or ""))
     return found
+
+
+# ---------------------------------------------------------------- files in texts
+# A page of the CRM shows a file only for the record that has it: an activity or a quote (kernel crm 24.1300,
+# tools/crm_show_file.php and CCrmFileProxy::WriteDiskFileToResponse).
+
+SHOW_FILE = r"/bitrix/tools/crm_show_file\.php\?fileId="
+OF_RECORD = r"&(?:amp;)?ownerTypeId=[67]&(?:amp;)?ownerId=\d"
+
+
+def shown_file(stream: str, number: int) -> Mention:
+    """A link to a file of a record of the stream: both ids, together."""
+    pattern = rf"{SHOW_FILE}(\d+)&(?:amp;)?ownerTypeId={number}&(?:amp;)?ownerId=(\d+)"
+    return Mention(pattern, link=True, prefix="disk:", ids=("files", stream))
 
 
 FILE_KINDS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from b24migrate.entities.codes import FIRST_SMART_TYPE, RECORDS_OF, owner
+from b24migrate.entities.codes import RECORDS_OF, is_smart_type, owner
 from b24migrate.model.records import Args, Json
 from b24migrate.model.streams import Resolve, SourceRecord, Unresolved
 
@@ -32,8 +32,8 @@ def type_of(name: Json) -> int:
 
 
 def is_owner_type(number: int) -> bool:
-    """Whether records of the type may be migrated: orders and old invoices never are."""
-    return number in RECORDS_OF or number >= FIRST_SMART_TYPE
+    """Whether records of the type may be migrated: orders, old invoices and what is in the recycle bin never are."""
+    return number in RECORDS_OF or is_smart_type(number)
 
 
 def without_repeats(owners: Iterable[Args | None]) -> Iterator[Args]:

@@ -480,8 +480,8 @@ class Rest:
 @dataclass(frozen=True, slots=True)
 class Mention:
     """How texts refer to a record of the stream: a pattern whose one group is the id. `link`: inside a portal URL;
-    `prefix`: what the stream's own ids have before the number; `ids`: of which stream each group is, when there are
-    several and they are not a parent and its child."""
+    `prefix`: what the stream's own ids have before the number, or those of the first group; `ids`: of which stream each
+    group is, when there are several and they are not a parent and its child."""
 
     pattern: str
     link: bool = False

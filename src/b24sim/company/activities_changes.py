@@ -156,16 +156,10 @@ def forget_owner(company: Company, owner: Owner) -> None:
             activities.activities.remove(number)
         forgotten.append(("crm_activities", "changed" if left else "deleted", str(number)))
         _forget_note(company, "a", 2, number, gone=not left)
-    for number in list(timeline.comments_of(owner)):
-        rest = [one for one in timeline.owners(number) if one != owner]
-        timeline.bind(number, rest)
-        if not rest:
-            timeline.comments.remove(number)
-        forgotten.append(("crm_comments", "changed" if rest else "deleted", str(number)))
-        _forget_note(company, "c", 1, number, gone=not rest)
-    for number in list(timeline.entries_of(owner)):
-        timeline.entries.remove(number)
-        forgotten.append(("crm_logs", "deleted", str(number)))
+    for stream, number, gone in timeline.recycle(owner):
+        forgotten.append((stream, "deleted" if gone else "changed", str(number)))
+        if stream == "crm_comments":
+            _forget_note(company, "c", 1, number, gone=gone)
 
 
 def is_there(company: Company, owner: Owner) -> bool:

@@ -8,6 +8,7 @@ from b24sim.table import Row
 
 NEVER = "9999-12-31T00:00:00+03:00"  # the portal's way of saying that there is no deadline
 MEETING, CALL, TASK, MAIL, PROVIDER = 1, 2, 3, 4, 6
+ACTIVITY = 6  # as the owner of files
 INCOMING, OUTGOING = 1, 2
 PLAIN, CODES, HTML = 1, 2, 3
 TYPE_WORDS = {1: "LEAD", 3: "CONTACT", 4: "COMPANY"}
@@ -100,8 +101,11 @@ def activity_row(
 
 
 def _letter(number: int, owner: tuple[int, int], files: Sequence[int], portal_url: str) -> str:
+    """A link to a picture names the activity that has the file, and is shown for no other (kernel crm 24.1300,
+    CCrmEMail, CCrmFileProxy::WriteDiskFileToResponse)."""
+    whose = f"&amp;ownerTypeId={ACTIVITY}&amp;ownerId={number}"
     pictures = "".join(
-        f'<img src="{portal_url}/bitrix/tools/crm_show_file.php?fileId={file}&amp;ownerTypeId=6">' for file in files[:1]
+        f'<img src="{portal_url}/bitrix/tools/crm_show_file.php?fileId={file}{whose}">' for file in files[:1]
     ) + "".join(f'<img src="bxacid:n{file}">' for file in files[1:])
     link = f'<a href="{portal_url}/crm/deal/details/{owner[1]}/">Сделка</a>' if owner[0] == 2 else ""
     return f"<div>Здравствуйте! Письмо № {number} &amp; вложения.<br>{link}{pictures}</div>"

@@ -1,12 +1,14 @@
 """Schedules of recurring deals, each with its template: a deal that is made for it."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from b24sim.company.crm import Crm
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.crm_world import Times
 from b24sim.errors import RestError
+from b24sim.moments import Moments
 from b24sim.table import Row, Table
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ STREAM = "crm_recurring"
 AGE_S = 30 * 86_400
 # crm-deal-recurring-list.md: these names are in lower case, and only there
 LOWER = {name: name.lower() for name in ("ID", "DEAL_ID", "BASED_ID", "CATEGORY_ID")}
+EXECUTIONS = ("NEXT_EXECUTION", "LAST_EXECUTION")
 PERIODS = ("day", "week", "month", "year")
 
 
@@ -40,8 +43,18 @@ class Schedules:
         self.table.put(number, self._row(number, place, template, based) | fields)
         return number
 
-    def shown(self, number: int) -> Row:
-        return {LOWER.get(name, name): value for name, value in self.table.row(number).items()}
+    def shown(self, number: int, own: Moments) -> Row:
+        """To somebody with these moments."""
+        row = self.table.row(number)
+        moved = {name: self._moved(row[name], own) for name in EXECUTIONS if row[name]}
+        return {LOWER.get(name, name): value for name, value in (row | moved).items()}
+
+    def _moved(self, day: str, own: Moments) -> str:
+        """A date that the method takes for a time (kernel crm 24.1300, DealRecurTable and CCrmDealRecurringRestProxy):
+        midnight of the server, moved by what lies between its zone and that of the caller (CRestUtil)."""
+        server = self.crm.world.moments
+        midnight = datetime.fromisoformat(day).astimezone(UTC).replace(tzinfo=server.zone).timestamp()
+        return server.iso(midnight - own.offset_s(midnight) + server.offset_s(midnight))
 
     def templates(self) -> set[int]:
         """No portal deletes these deals (crm classes/general/crm_deal.php)."""

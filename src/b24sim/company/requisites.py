@@ -15,7 +15,7 @@ from b24sim.table import Row, Table
 if TYPE_CHECKING:
     from b24sim.company.crm import Crm
 
-REQUISITE = 8
+REQUISITE, SUSPENDED_REQUISITE = 8, 26
 ENTITY = "CRM_REQUISITE"
 RUSSIA, UKRAINE = 1, 14
 PRIMARY, REGISTERED = 1, 6  # types of addresses (crm-enum-address-type.md)
@@ -77,6 +77,7 @@ class Requisites:
         # What went with something else: streams and keys of records, and of links that named them.
         self.gone: list[tuple[str, str]] = []
         self.unlinked: list[str] = []
+        self.recycled_accounts: dict[int, Row] = {}
         presets = (*STOCK, *OWN) if count else STOCK if box else ()
         self.fields = [_field(purpose) for purpose in PURPOSES] if count else []
         self.presets = Table(spread(len(presets)), lambda number: self._preset(presets, number))
@@ -114,11 +115,30 @@ class Requisites:
         """The requisites of a client go with it, and so does what another record chose."""
         gone = (str(entity_type_id), str(number))
         for one in _of_owner(self.requisites, *gone):
+            self._recycle_accounts(one)
             self.forget_requisite(one)
         for one in _of_owner(self.addresses, *gone):
             self._remove("crm_addresses", one)
         for one in _of_owner(self.links, *gone):
             self._remove("crm_requisite_links", one)
+
+    def listed_accounts(self) -> Table:
+        """Bank details of requisites in the recycle bin are listed like all others, by a type of owner that no answer
+        shows (kernel crm 24.1300, RequisiteControllerMixin, EntityBankDetail::getFieldsInfo)."""
+        if not self.recycled_accounts:
+            return self.bank_details
+        every = Table([], lambda _number: {})
+        for number in self.bank_details:
+            every.put(number, self.bank_details.row(number))
+        for number, row in self.recycled_accounts.items():
+            every.put(number, row)
+        return every
+
+    def _recycle_accounts(self, requisite: int) -> None:
+        for one in self.bank_details:
+            row = self.bank_details.row(one)
+            if row["ENTITY_ID"] == str(requisite):
+                self.recycled_accounts[one] = row | {"_ENTITY_TYPE_ID": str(SUSPENDED_REQUISITE)}
 
     def forget_requisite(self, number: int) -> None:
         """With all that belongs to it (crm-requisite-delete.md); links name it no more."""
@@ -192,9 +212,10 @@ class Requisites:
         luck = chance(self.crm.world.seed, "bank_details", place)
         owner = spread(self.count)[2 * place]
         return {
-            "ID": str(number), "ENTITY_ID": str(owner), "COUNTRY_ID": str(RUSSIA), **self._dates(number, luck),
-            "NAME": f"Счёт <{number}>", "CODE": None, "XML_ID": None, "ORIGINATOR_ID": None, "ACTIVE": "Y",
-            "SORT": "500", **dict.fromkeys(BANK_FIELDS), "RQ_BANK_NAME": 'ПАО "Банк & Ко"',
+            "ID": str(number), "ENTITY_ID": str(owner), "_ENTITY_TYPE_ID": str(REQUISITE), "COUNTRY_ID": str(RUSSIA),
+            **self._dates(number, luck), "NAME": f"Счёт <{number}>", "CODE": None, "XML_ID": None,
+            "ORIGINATOR_ID": None, "ACTIVE": "Y", "SORT": "500", **dict.fromkeys(BANK_FIELDS),
+            "RQ_BANK_NAME": 'ПАО "Банк & Ко"',
             "RQ_BIK": f"04{luck % 10**7:07d}", "RQ_ACC_NUM": f"40702{luck % 10**15:015d}", "RQ_ACC_CURRENCY": "RUB",
             "COMMENTS": "Основной\nсчёт" if place % 2 else None,
         }  # fmt: skip

@@ -13,6 +13,9 @@ from b24sim.table import Row, Table
 KEPT = 20_000
 FILES_OF_ONE = 2
 NOTED_COMMENTS, NOTED_ACTIVITIES = 9, 7  # one of so many has a note
+FIRST_ENTRY = 1_000_000_000  # a portal counts comments and entries together
+# What the types of records in the recycle bin are called (kernel crm 24.1300, CCrmOwnerType).
+SUSPENDED = "sus_"
 TEXTS = (
     "Созвонились, ждёт [B]счёт[/B]",
     "[USER=%user%]Коллега[/USER], проверь договор",
@@ -35,8 +38,10 @@ class Timeline:
         self._times = Times(plan.seed, "crm comments", comments)
         self._entry_times = Times(plan.seed, "log entries", entries)
         self.comments = Table(spread(comments), self._comment, KEPT)
-        self.entries = Table(spread(entries), self._entry, KEPT)
-        self._begun = set(spread(comments)), set(spread(entries))
+        self.entries = Table([FIRST_ENTRY + number for number in spread(entries)], self._entry, KEPT)
+        self._begun = set(spread(comments))
+        # by id the deleted records that it belonged to, and what it was, where it belongs to no other
+        self.recycled: dict[int, tuple[list[Owner], Row | None]] = {}
         self._own_owners: dict[int, list[Owner]] = {}
         self._entry_owners: dict[int, Owner] = {}
         self.own_notes: dict[tuple[int, int], Row | None] = {}
@@ -72,7 +77,7 @@ class Timeline:
     def entry_owner(self, number: int) -> Owner:
         if number in self._entry_owners:
             return self._entry_owners[number]
-        return self.activities.owners.any(self._entry_times.luck(place_of(number)))
+        return self.activities.owners.any(self._entry_times.luck(place_of(number - FIRST_ENTRY)))
 
     def entries_of(self, owner: Owner) -> list[int]:
         if self._shown_entries[0] != self.entries.version:
@@ -84,6 +89,29 @@ class Timeline:
 
     def own_entry(self, number: int, owner: Owner) -> None:
         self._entry_owners[number] = owner
+
+    # ------------------------------------------------------------ the recycle bin
+
+    def recycle(self, owner: Owner) -> list[tuple[str, int, bool]]:
+        """What belongs to no other record than a deleted one is in no list any more, and found by its id as before
+        (kernel crm 24.1300, TimelineManager::transferOwnership). Returns stream, id, and whether it went."""
+        found: list[tuple[str, int, bool]] = []
+        for number in list(self.comments_of(owner)):
+            rest = [one for one in self.owners(number) if one != owner]
+            self._keep(number, owner, None if rest else self.comments.row(number))
+            self.bind(number, rest)
+            if not rest:
+                self.comments.remove(number)
+            found.append(("crm_comments", number, not rest))
+        for number in list(self.entries_of(owner)):
+            self._keep(number, owner, self.entries.row(number))
+            self.entries.remove(number)
+            found.append(("crm_logs", number, True))
+        return found
+
+    def _keep(self, number: int, owner: Owner, row: Row | None) -> None:
+        owners = [*self.recycled[number][0], owner] if number in self.recycled else [owner]
+        self.recycled[number] = owners, row
 
     # ------------------------------------------------------------ rows
 
@@ -102,7 +130,7 @@ class Timeline:
         }
 
     def _entry(self, number: int) -> Row:
-        place = place_of(number)
+        place = place_of(number - FIRST_ENTRY)
         luck = self._entry_times.luck(place)
         return {
             "id": number,
@@ -118,7 +146,7 @@ class Timeline:
         if (kind, number) in self.own_notes:
             return self.own_notes[kind, number]
         every = NOTED_COMMENTS if kind == 1 else NOTED_ACTIVITIES
-        begun = self._begun[0] if kind == 1 else self.activities.begun
+        begun = self._begun if kind == 1 else self.activities.begun
         if not self.has_notes or number % every != 2 or number not in begun:
             return None
         luck, moments = self._times.luck(number), self.crm.world.moments
@@ -138,6 +166,6 @@ class Timeline:
 
     def _attachment(self, ordinal: int, number: int) -> Attachment | None:
         place, k = divmod(ordinal, FILES_OF_ONE)
-        if place >= len(self._begun[0]) or k >= len(self._files(place)):
+        if place >= len(self._begun) or k >= len(self._files(place)):
             return None
         return Attachment(number, own_object(number), "crm", "timeline", place)

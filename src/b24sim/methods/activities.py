@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from b24sim.company.activity_rows import ACTIVITY
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import matching, split
@@ -12,7 +13,6 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row, Table, shown
 
-OWNER_OF_ACTIVITIES = 6
 ACTIVITY_TIMES = {"CREATED", "LAST_UPDATED", "START_TIME", "END_TIME", "DEADLINE"}
 CALL_TIMES = {"CALL_START_DATE"}
 # Only these come where nothing or `*` is selected.
@@ -116,7 +116,7 @@ def _row(context: Context, number: int, select: list[str]) -> Row:
 
 def _file(context: Context, number: int, file: int) -> Row:
     """A webhook has no `auth` to put in, so that the link leads to the login page."""
-    place = f"fileId={file}&ownerTypeId={OWNER_OF_ACTIVITIES}&ownerId={number}&auth="
+    place = f"fileId={file}&ownerTypeId={ACTIVITY}&ownerId={number}&auth="
     return {"id": file, "url": f"{context.portal.company.portal_url}/bitrix/tools/crm_show_file.php?{place}"}
 
 

@@ -16,7 +16,8 @@ def listed(context: Context, params: Params) -> Result:
     asked = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
     known = {key: value for key, value in asked.items() if "PARAMS" not in key}
     ids = ordered(table, matching(table, table.ids, known, company.moments), params.get("ORDER"))
-    page = page_by_offset(ids, whole(params.get("START", 0)), lambda one: encode(company.schedules.shown(one)))
+    own = company.moments_of(context.caller.user)
+    page = page_by_offset(ids, whole(params.get("START", 0)), lambda one: encode(company.schedules.shown(one, own)))
     page.read = len(ids)
     return page
 

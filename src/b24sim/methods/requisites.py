@@ -15,7 +15,7 @@ from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Rows, encode, encode_all
 from b24sim.request import Params
 from b24sim.result import Result
-from b24sim.table import Row, Table, shown
+from b24sim.table import HIDDEN, Row, Table, shown
 
 TIMES = {"DATE_CREATE", "DATE_MODIFY"}
 Pick = Callable[[Requisites], Table]
@@ -28,9 +28,10 @@ def lister(pick: Pick, *, whole_table: bool = True) -> Callable[[Context, Params
     def listed(context: Context, params: Params) -> Result:
         company = context.portal.company
         table = pick(company.requisites)
-        names = shown(table.row(table.ids[0])) if table.ids else {}
+        first = table.row(table.ids[0]) if table.ids else {}
+        names, filtered = shown(first), {name.removeprefix(HIDDEN) for name in first}
         asked = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
-        known = {key: value for key, value in asked.items() if split(key)[1] in names}
+        known = {key: value for key, value in asked.items() if split(key)[1] in filtered}
         ids = matching(table, table.ids, as_read(context, known, INSTANT, TIMES), company.moments)
         ids = ordered(table, ids, params.get("ORDER"))
         start = whole(params.get("START", 0))
@@ -91,7 +92,7 @@ METHODS = [
     Method("crm.requisite.preset.list", ("crm",), lister(lambda all_: all_.presets), upper=True),
     Method("crm.requisite.preset.field.list", ("crm",), preset_fields, upper=True),
     Method("crm.requisite.list", ("crm",), lister(lambda all_: all_.requisites), upper=True),
-    Method("crm.requisite.bankdetail.list", ("crm",), lister(lambda all_: all_.bank_details), upper=True),
+    Method("crm.requisite.bankdetail.list", ("crm",), lister(Requisites.listed_accounts), upper=True),
     Method("crm.address.list", ("crm",), lister(lambda all_: all_.addresses, whole_table=False), upper=True),
     Method("crm.requisite.link.list", ("crm",), lister(lambda all_: all_.links), upper=True),
     Method("crm.requisite.userfield.list", ("crm",), user_fields, upper=True),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from b24sim.company.activities import Owner
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE
+from b24sim.company.timeline import SUSPENDED
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.paging import page_by_offset, whole
@@ -41,22 +42,26 @@ def comment_get(context: Context, params: Params) -> Result:
     number, timeline = whole(params.get("ID")), context.portal.company.timeline
     if number <= 0:
         raise RestError("", "ID is not defined or invalid.")
-    if number not in timeline.comments:
+    if number in timeline.comments:
+        return Result(encode(_comment(context, number, timeline.owners(number)[0])))
+    owners, row = timeline.recycled.get(number, ([], None))
+    if row is None or "COMMENT" not in row:
         raise RestError("", "Not found.")
-    return Result(encode(_comment(context, number, timeline.owners(number)[0])))
+    return Result(encode({**shown(row), "ENTITY_ID": str(owners[0][1]), "ENTITY_TYPE": _word_in_bin(owners[0][0])}))
 
 
 def binding_list(context: Context, params: Params) -> Result:
-    """All records that a comment belongs to."""
+    """All records that a comment or an entry belongs to, also those in the recycle bin."""
     timeline = context.portal.company.timeline
     asked = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
     number = whole(asked.get("OWNER_ID"))
     if number <= 0:
         raise RestError("", "OWNER_ID is not defined or invalid")
     owners = timeline.owners(number) if number in timeline.comments else []
-    rows = [
-        {"OWNER_ID": str(number), "ENTITY_ID": str(record), "ENTITY_TYPE": word_of(kind)} for kind, record in owners
-    ]
+    owners += [timeline.entry_owner(number)] if number in timeline.entries else []
+    named = [(word_of(kind), record) for kind, record in owners]
+    named += [(_word_in_bin(kind), record) for kind, record in timeline.recycled.get(number, ([], None))[0]]
+    rows = [{"OWNER_ID": str(number), "ENTITY_ID": str(record), "ENTITY_TYPE": word} for word, record in named]
     return Result(encode_all(context.portal.in_no_order(rows)), total=len(rows))
 
 
@@ -91,9 +96,12 @@ def entry_list(context: Context, params: Params) -> Result:
 
 def entry_get(context: Context, params: Params) -> Result:
     number, timeline = whole(params.get("id")), context.portal.company.timeline
-    if number not in timeline.entries:
+    if number in timeline.entries:
+        return Result(Parts({"logMessage": timeline.entries.encoded(number)}))
+    _, row = timeline.recycled.get(number, ([], None))
+    if row is None or "title" not in row:
         raise RestError("NOT_FOUND", "Элемент не найден")
-    return Result(Parts({"logMessage": timeline.entries.encoded(number)}))
+    return Result(Parts({"logMessage": encode(row)}))
 
 
 def _ordered(table: Table, ids: list[int], order: object) -> list[int]:
@@ -112,6 +120,10 @@ def _ordered(table: Table, ids: list[int], order: object) -> list[int]:
 
 def word_of(kind: int) -> str:
     return NAMES.get(kind) or f"{DYNAMIC}{kind}"
+
+
+def _word_in_bin(kind: int) -> str:
+    return f"{SUSPENDED}{word_of(kind)}"
 
 
 def _owner(word: object, number: object) -> Owner:

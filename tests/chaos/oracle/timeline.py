@@ -17,7 +17,8 @@ NAMES = {1: "lead", 2: "deal", 3: "contact", 4: "company", 7: "quote", 31: "smar
 SHOWN_ONLY = frozenset({"CRM_TASKS_TASK", "IMOPENLINES_SESSION", "CONFIGURABLE_REST_APP", "PARTNER_WIDGET"})
 MESSAGES = frozenset({"CRM_SMS", "CRM_WHATSAPP"})
 NO_SETTING = frozenset({"READ_CONFIRMED", "CALENDAR_SECTION_ID"})
-PICTURES = (r"(bxacid:n)(\d+)", r"(/bitrix/tools/crm_show_file\.php\?fileId=)(\d+)")
+PICTURE = r"(bxacid:n)(\d+)"
+LINKED = r"(/bitrix/tools/crm_show_file\.php\?fileId=)(\d+)(&amp;ownerTypeId=6&amp;ownerId=)(\d+)"
 
 
 def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
@@ -93,9 +94,8 @@ def _call(row: Fields, ids: Ids) -> Fields:
 
 def _activity(row: Fields, ids: Ids) -> Fields:
     known = [there for one in owners_of(row) if (there := _owner(one, ids))]
-    text = rewritten(ids, row["DESCRIPTION"])
-    for pattern in PICTURES:
-        text = re.sub(pattern, lambda found: found[1] + (ids.file(f"disk:{found[2]}") or found[2]), text or "")
+    text = rewritten(ids, row["DESCRIPTION"]) or ""
+    text = re.sub(PICTURE, lambda found: found[1] + (ids.file(f"disk:{found[2]}") or found[2]), text)
     return {
         "OWNER": known[0] if known else None,
         "BINDINGS": known,
@@ -110,7 +110,7 @@ def _activity(row: Fields, ids: Ids) -> Fields:
         **{name: int(row[name]) for name in ("TYPE_ID", "DESCRIPTION_TYPE", "STATUS", "PRIORITY", "DIRECTION")},
         **{name: row[name] for name in ("PROVIDER_ID", "SUBJECT", "LOCATION", "ORIGINATOR_ID", "ORIGIN_ID")},
         "PROVIDER_TYPE_ID": row["PROVIDER_TYPE_ID"].removesuffix("_COMPRESSED"),
-        "DESCRIPTION": re.sub(re.escape(ids.source.url) + "(?=/bitrix/tools/)", ids.box_url, text or ""),
+        "DESCRIPTION": re.sub(re.escape(ids.source.url) + LINKED, lambda found: _shown_file(found, ids), text),
         **{name: utc(row[name]) for name in ("CREATED", "LAST_UPDATED", "START_TIME", "END_TIME")},
         "DEADLINE": None if row["DEADLINE"].startswith("9999") else utc(row["DEADLINE"]),
         "COMPLETED": yes(row["COMPLETED"]),
@@ -121,6 +121,12 @@ def _activity(row: Fields, ids: Ids) -> Fields:
         "PROVIDER_PARAMS": row["PROVIDER_PARAMS"] or None,
         "FILES": ids.files(f"disk:{one}" for one in row["files"]),
     }
+
+
+def _shown_file(link: re.Match[str], ids: Ids) -> str:
+    """Its file and its activity, both or neither."""
+    file, activity = ids.file(f"disk:{link[2]}"), ids.record("crm_activities", link[4])
+    return f"{ids.box_url}{link[1]}{file}{link[3]}{activity}" if file and activity else link[0]
 
 
 def _settings(settings: Json, ids: Ids) -> Json:

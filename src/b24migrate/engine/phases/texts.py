@@ -17,6 +17,7 @@ _PLAIN = re.compile(r"(?!.*\|(?![^(]*\)))(?:(?:[^\\.^$*+?{}\[\]|()]|\\\W)(?![*?{
 _ESCAPED = re.compile(r"\\(.)")
 _ALIKE = (("\u0131", "i"), ("\u0130", "i"), ("\u017f", "s"), ("\u212a", "k"))
 TargetIds = Callable[[str, set[str]], dict[str, str]]
+NOBODY = "0"
 
 
 class RewrittenText(NamedTuple):
@@ -44,7 +45,13 @@ class _Pattern:
         return range(self.first, self.regex.groups + 1)
 
     def source_id(self, match: re.Match[str]) -> str:
-        return self.prefix + ":".join(match[group] for group in self.groups)
+        together = ":".join(match[group] for group in self.groups)
+        return together if self.ids else self.prefix + together
+
+    def named(self, together: str) -> Iterator[tuple[str, str]]:
+        """Of several records side by side each with its stream. The prefix belongs to the first."""
+        for place, (stream, number) in enumerate(zip(self.ids, together.split(":"), strict=True)):
+            yield stream, number if place or number == NOBODY else self.prefix + number
 
 
 class TextRewriter:
@@ -107,7 +114,7 @@ class TextRewriter:
                 continue
             for match in pattern.regex.finditer(text):
                 if pattern.ids:
-                    yield from zip(pattern.ids, (match[group] for group in pattern.groups), strict=True)
+                    yield from pattern.named(pattern.source_id(match))
                     continue
                 yield pattern.stream, pattern.source_id(match)
                 if len(pattern.groups) > 1:
@@ -116,7 +123,7 @@ class TextRewriter:
     def _find_targets(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Source id -> what stands for its group, or for parent and child of a pair."""
         if pattern.ids:
-            return self._find_each(pattern.ids, wanted, target_ids)
+            return self._find_each(pattern, wanted, target_ids)
         found = target_ids(pattern.stream, wanted)
         if len(pattern.groups) == 1:
             return {source_id: [target_id] for source_id, target_id in found.items()}
@@ -127,14 +134,13 @@ class TextRewriter:
             if (parent := source_id.partition(":")[0]) in parents
         }
 
-    def _find_each(self, streams: tuple[str, ...], wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+    def _find_each(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Records of several streams side by side. `0` is nobody, everywhere."""
         found: dict[str, list[str]] = {}
         for together in wanted:
-            ids = together.split(":")
             known = [
-                source_id if source_id == "0" else target_ids(stream, {source_id}).get(source_id)
-                for stream, source_id in zip(streams, ids, strict=True)
+                source_id if source_id == NOBODY else target_ids(stream, {source_id}).get(source_id)
+                for stream, source_id in pattern.named(together)
             ]
             if all(known):
                 found[together] = [str(one) for one in known]

@@ -12,6 +12,7 @@ import msgspec
 
 from b24migrate.entities.activities.reader import owners_of as owners_of_activity
 from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
+from b24migrate.entities.crm_comments.streams import fetch_bound
 from b24migrate.entities.crm_comments.streams import owners_of as owners_of_comment
 from b24migrate.entities.owners import owner_value, resolve_owner
 from b24migrate.entities.readers import fetch_objects, is_not_found
@@ -164,7 +165,9 @@ crm_logs = Stream(
     ),
     stamp="created",
     written=(Written("authorId", "created"),),
-    fetch=fetch_objects(ENTRY, lambda source_id: {"id": int(source_id)}, inside="logMessage", id_field="id"),
+    fetch=fetch_bound(
+        fetch_objects(ENTRY, lambda source_id: {"id": int(source_id)}, inside="logMessage", id_field="id")
+    ),
     covered=("OWNER",),
     untaken=say("reason.only_module_notes"),
 )

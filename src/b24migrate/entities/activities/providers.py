@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from b24migrate.messages import Message, say
 from b24migrate.model.records import Json
-from b24migrate.model.streams import SourceRecord
 from b24migrate.model.values import text
 
 COMPRESSED = "EMAIL_COMPRESSED"
@@ -53,10 +52,6 @@ def skip_reason(payload: Mapping[str, Json]) -> Message | None:
 
 def has_owner(payload: Mapping[str, Json]) -> bool:
     return all(str(payload.get(name) or "0") != "0" for name in ("OWNER_TYPE_ID", "OWNER_ID"))
-
-
-def leave_out(seen: SourceRecord) -> Message | None:
-    return skip_reason(seen.payload)
 
 
 def is_compressed(payload: Mapping[str, Json]) -> bool:

@@ -8,22 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, skip_reason
-from b24migrate.entities.owners import owner_value, resolve_owner, type_of, without_repeats
+from b24migrate.entities.owners import is_owner_type, owner_value, resolve_owner, type_of, without_repeats
 from b24migrate.entities.readers import is_link, mark_unread
-from b24migrate.messages import say
+from b24migrate.messages import Message, say
 from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
-from b24migrate.model.records import Args, Json, Row, SetAside
+from b24migrate.model.records import REFUSED, Args, Json, Row, SetAside
 from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
 from b24migrate.model.values import text
 from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
-BODY = say("skip.compressed_body")
+BODY, FOREIGN = say("skip.compressed_body"), say("skip.activity_owner")
 NEVER = "9999-"  # a time of this year stands for none
 # What the portal notes when a letter is read: no change of the activity.
 NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
 OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrated
+# A meeting room and its booking (kernel calendar, Rooms\Util::parseLocation).
+ROOM = re.compile(r"(?:calendar|ECMR)_\d+(?:_\d+)?")
 # A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity).
 INLINE = re.compile(r"(?:bxacid:n?|crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
 
@@ -98,24 +100,50 @@ def settings(seen: SourceRecord) -> Json:
     listed = seen.payload.get("SETTINGS", ABSENT)
     if listed is ABSENT:
         return ABSENT
+    if not isinstance(listed, dict):  # PHP writes an empty list for an empty map
+        return None
     left_out = NOTED_BY_ITSELF | OF_THE_PORTAL
-    # PHP writes an empty list for an empty map.
-    return {name: part for name, part in listed.items() if name not in left_out} if isinstance(listed, dict) else None
+    return {name: part for name, part in listed.items() if name not in left_out and not is_room(part)}
 
 
-def resolve_settings(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """The participants of a to-do are users; those who did not arrive take no part."""
-    users = value.get("USERS") if isinstance(value, dict) else None
-    if not isinstance(users, list):
+def place(seen: SourceRecord) -> Json:
+    """A room has another id on every portal."""
+    value = seen.payload.get("LOCATION", ABSENT)
+    return None if is_room(value) else value
+
+
+def is_room(value: Json) -> bool:
+    return isinstance(value, str) and ROOM.fullmatch(value) is not None
+
+
+def resolve_settings(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
+    """A to-do has users that take part, and clients (kernel crm 24.1300, ToDo\\Block). Those who did not arrive take no
+    part."""
+    if not isinstance(value, dict):
         return value
-    return {**value, "USERS": [known for one in users if (known := _user(str(one), resolve))]}
+    named = {"USERS": _user, "CLIENTS": _client}
+    lists = {name: part for name in named if isinstance(part := value.get(name), list)}
+    return {
+        **value,
+        **{name: [known for one in part if (known := named[name](seen, one, resolve))] for name, part in lists.items()},
+    }
 
 
-def _user(source_id: str, resolve: Resolve) -> str:
+def _user(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     try:
-        return resolve("users", source_id)
+        return resolve("users", str(value))
     except Unresolved:
-        return ""
+        return None
+
+
+def _client(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
+    if not isinstance(value, dict):
+        return None
+    try:
+        owner = resolve_owner(seen, owner_value(value.get("ENTITY_TYPE_ID"), value.get("ENTITY_ID")), resolve)
+    except Unresolved:
+        return None
+    return owner and {"ENTITY_TYPE_ID": owner["ownerTypeId"], "ENTITY_ID": owner["ownerId"]}
 
 
 def map_or_nothing(name: str) -> Take:
@@ -134,6 +162,14 @@ def time_or_nothing(name: str) -> Take:
         return None if isinstance(value, str) and (value.startswith(NEVER) or ".9999" in value) else value
 
     return take
+
+
+def leave_out(seen: SourceRecord) -> Message | None:
+    """By what made it, or because none of its owners is ever migrated. An activity whose owners were refused waits for
+    the next run."""
+    if (reason := skip_reason(seen.payload)) is not None or REFUSED in seen.extras:
+        return reason
+    return None if any(is_owner_type(one["ownerTypeId"]) for one in owners_of(seen)) else FOREIGN
 
 
 def provider_type(seen: SourceRecord) -> Json:

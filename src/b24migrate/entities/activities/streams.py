@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.entities.activities.providers import UNKNOWN, leave_out
+from b24migrate.entities.activities.providers import UNKNOWN
 from b24migrate.entities.activities.reader import (
     attachments,
     candidates,
@@ -10,9 +10,11 @@ from b24migrate.entities.activities.reader import (
     emails,
     files_of_activity,
     find_compressed,
+    leave_out,
     map_or_nothing,
     owner_of_call,
     owners_of,
+    place,
     provider_type,
     recording,
     recording_keys,
@@ -22,7 +24,8 @@ from b24migrate.entities.activities.reader import (
     time_or_nothing,
     with_bindings,
 )
-from b24migrate.entities.codes import OWNER_STREAMS
+from b24migrate.entities.codes import ACTIVITY, OWNER_STREAMS
+from b24migrate.entities.files import shown_file
 from b24migrate.entities.owners import resolve_first, resolve_owner
 from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
@@ -129,8 +132,8 @@ crm_activities = Stream(
         person("AUTHOR_ID", Policy.PLACEHOLDER),
         person("EDITOR_ID"),
         *wholes("PRIORITY", "DIRECTION"),
-        *texts("LOCATION"),
-        Field("SETTINGS", Kind.CODED, take=settings, code=resolve_settings, names=("users",)),
+        Field("LOCATION", take=place),
+        Field("SETTINGS", Kind.CODED, take=settings, code=resolve_settings, names=("users", *OWNER_STREAMS)),
         Field("PROVIDER_PARAMS", Kind.AS_IS, take=map_or_nothing("PROVIDER_PARAMS")),
         Field("FILES", Kind.FILES, take=attachments),
         *texts("ORIGINATOR_ID"),
@@ -149,6 +152,7 @@ crm_activities = Stream(
     title=("SUBJECT",),
     untaken=say("reason.only_module_activities"),
     emails=emails,
+    mentions=(shown_file("crm_activities", ACTIVITY),),
     unseen=(say("delta.unseen.bindings"),),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from b24migrate.entities.catalog.reader import NOTHING, travels, types_of, values_at
+from b24migrate.entities.catalog.reader import is_nothing, travels, types_of, values_at
 from b24migrate.model.records import Json
 from b24migrate.model.streams import ABSENT, EMPTIED, Resolve, SourceRecord, Unresolved
 from b24migrate.model.values import day, stamp
@@ -32,7 +32,7 @@ def take_values(seen: SourceRecord) -> Json:
 def value_code(seen: SourceRecord, entry: Json, resolve: Resolve) -> Json:
     number, place, value = entry
     owner = f"{seen.parent}:{number}"
-    if value in NOTHING:
+    if is_nothing(value):
         try:
             return [resolve("crm_product_props", owner), place, None]
         except Unresolved:  # what the target does not have need not be emptied there

@@ -35,7 +35,6 @@ FIELDS = (
     *("vatId", "vatIncluded", "weight", "width", "height", "length", "purchasingPrice", "purchasingCurrency"),
     *("createdBy", "modifiedBy", "dateCreate", "timestampX", "dateActiveFrom", "dateActiveTo"),
 )
-NOTHING: tuple[Json, ...] = (None, "", [], {}, False)
 PRICE_FIELDS = ("id", "productId", "catalogGroupId", "price", "currency", "quantityFrom", "quantityTo", "timestampX")
 
 
@@ -51,11 +50,11 @@ def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
     properties = list(every_property(source, answers[1]))
     chosen = choose_catalogs(known)
     rows = [describe(kind, one, properties) for kind, one in chosen.items()]
-    taken = [one["iblockId"] for one in chosen.values()]
+    taken = [iblock_of(one) for one in chosen.values()]
     aside = [
         SetAside(CATALOGS, str(one["iblockId"]), "excluded", OTHER_CATALOG, str(one.get("name") or ""))
         for one in known
-        if one["iblockId"] not in taken
+        if iblock_of(one) not in taken
     ]
     entry = PageEntry(0, len(known), len(rows), digest(BY_ID), started, datetime.now(UTC))
     return Page(rows=rows, reported=len(known), log=[entry], aside=aside)
@@ -70,11 +69,16 @@ def rows_of(answer: Answer, key: str) -> list[msgspec.Raw]:
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
     """That of offers tells whose offers they are. Portals with several catalogues name the type of the CRM's."""
     ours = [one for one in known if one.get("iblockTypeId") == CRM_TYPE] or list(known)
-    offers = next((one for one in ours if one.get("productIblockId")), None)
-    products = [one for one in ours if not one.get("productIblockId")]
-    wanted = offers["productIblockId"] if offers else None
-    product = next((one for one in products if one["iblockId"] == wanted), next(iter(products), None))
+    offers = next((one for one in ours if reference(one.get("productIblockId"))), None)
+    products = [one for one in ours if not reference(one.get("productIblockId"))]
+    wanted = reference(offers["productIblockId"]) if offers else None
+    product = next((one for one in products if iblock_of(one) == wanted), next(iter(products), None))
     return {kind: one for kind, one in ((PRODUCT, product), (OFFER, offers)) if one is not None}
+
+
+def iblock_of(row: Args) -> str | None:
+    """Numbers in some answers, texts in others."""
+    return reference(row.get("iblockId"))
 
 
 def properties_from(start: int) -> Command:
@@ -95,7 +99,7 @@ def describe(kind: str, catalog: Args, properties: Sequence[Args]) -> Row:
     mine = {
         str(one["id"]): [one.get("propertyType"), one.get("userType") or "", one.get("code") or ""]
         for one in properties
-        if one.get("iblockId") == catalog["iblockId"]
+        if iblock_of(one) == iblock_of(catalog)
     }
     return Row(kind, msgspec.json.encode({**catalog, "properties": mine}))
 
@@ -195,7 +199,7 @@ def add_types(catalog: SourceRecord, _source: Source, rows: Sequence[Row]) -> li
 
     def types(row: Row) -> Args:
         payload = row_in(row.payload, "catalog.product.list")
-        return {number: kind for number, kind in known.items() if payload.get(f"property{number}") not in NOTHING}
+        return {number: kind for number, kind in known.items() if not is_nothing(payload.get(f"property{number}"))}
 
     return [row._replace(extras={**(row.extras or {}), "types": types(row), "parent": parent}) for row in rows]
 
@@ -280,6 +284,11 @@ def photos(seen: SourceRecord) -> list[Json]:
 def types_of(seen: SourceRecord) -> Mapping[str, Sequence[Json]]:
     found: Mapping[str, Sequence[Json]] = seen.extras.get("types") or {}
     return found
+
+
+def is_nothing(value: Json) -> bool:
+    """Zero is a value, although Python takes it for false."""
+    return value is None or value is False or value in ("", [], {})
 
 
 def values_at(value: Json) -> list[Args]:

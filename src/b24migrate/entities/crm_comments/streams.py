@@ -28,9 +28,11 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
     Entity,
+    Fetch,
     Field,
     FileRef,
     Kind,
+    Known,
     PerParent,
     Policy,
     Slices,
@@ -39,7 +41,7 @@ from b24migrate.model.streams import (
     Written,
     times,
 )
-from b24migrate.ports import Command, Source
+from b24migrate.ports import Answer, Command, Source
 
 LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
 
@@ -92,6 +94,31 @@ def _pair(raw: msgspec.Raw) -> list[Json]:
     return [kind, int(id_of(raw, "ENTITY_ID", BINDINGS))]
 
 
+def fetch_bound(fetch: Fetch) -> Fetch:
+    """Without those that belong only to records in the recycle bin. No list has them, yet they are found by their
+    ID until the bin is emptied (kernel crm 24.1300, TimelineManager::transferOwnership); there each type is called
+    `sus_deal` and the like."""
+
+    def fetch_some(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
+        found = fetch(source, wanted, known)
+        doubtful = [one for one, row in found.items() if not type_of(row_in(row.payload, GET).get("ENTITY_TYPE"))]
+        commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(one)}}) for one in doubtful]
+        answers = zip(doubtful, source.batch(commands) if commands else (), strict=True)
+        in_bin = {one for one, answer in answers if _is_in_bin(answer)}
+        return {one: row for one, row in found.items() if one not in in_bin}
+
+    return fetch_some
+
+
+def _is_in_bin(answer: Answer) -> bool:
+    if isinstance(answer.error, Permanent):
+        return False
+    if answer.error is not None:
+        raise answer.error
+    owners = [_pair(raw) for raw in open_list(answer.result, (), BINDINGS).items]
+    return bool(owners) and not any(type_of(name) for name, _ in owners)
+
+
 def _named(name: str) -> Callable[[SourceRecord], str]:
     return lambda _: name
 
@@ -139,7 +166,7 @@ crm_comments = Stream(
     stamp="CREATED",
     written=(Written("AUTHOR_ID", "CREATED"),),
     files=files_of_comment,
-    fetch=fetch_objects(GET, lambda source_id: {"id": source_id}),
+    fetch=fetch_bound(fetch_objects(GET, lambda source_id: {"id": source_id})),
     title=("COMMENT",),
     untaken=say("reason.only_module_comments"),
 )

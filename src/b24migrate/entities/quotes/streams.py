@@ -18,6 +18,7 @@ from b24migrate.entities.crm.streams import (
     item_stream,
     link_field,
 )
+from b24migrate.entities.files import shown_file
 from b24migrate.messages import say
 from b24migrate.model.records import Json
 from b24migrate.model.streams import (
@@ -34,18 +35,21 @@ from b24migrate.model.streams import (
 )
 from b24migrate.model.values import references
 
-DISK = "disk"
+DISK, ELSEWHERE = "disk", "quote"  # kinds of files
+ON_DRIVE = "3"
 CLIENT_TEXTS = ("clientTitle", "clientAddr", "clientContact", "clientEmail", "clientPhone", "clientTpId", "clientTpaId")
 
 
 def attached(seen: SourceRecord) -> list[FileRef]:
-    """The files of a quote are Drive objects (api-reference/crm/quote/crm-quote-fields.md)."""
-    return [FileRef(DISK, number) for number in references(seen.payload.get("storageElementIds"))]
+    """The files of a quote are Drive objects, unless it says that they are kept in another way: then their ids are
+    others, and no method gives them (`storageTypeId` of api-reference/crm/universal/crm-item-add.md)."""
+    kind = DISK if str(seen.payload.get("storageTypeId") or ON_DRIVE) == ON_DRIVE else ELSEWHERE
+    return [FileRef(kind, number) for number in references(seen.payload.get("storageElementIds"))]
 
 
 def files(seen: SourceRecord) -> Iterator[FileRef]:
     yield from files_of(seen, QUOTE)
-    yield from attached(seen)
+    yield from (one for one in attached(seen) if one.kind == DISK)
 
 
 def attached_keys(seen: SourceRecord) -> Json:
@@ -78,7 +82,10 @@ crm_quotes = replace(
             Field("storageElementIds", Kind.FILES, take=attached_keys),
             LATER_PARENTS,
         ),
-        mentions=(Mention(r"/crm/type/7/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        mentions=(
+            Mention(r"/crm/type/7/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),
+            shown_file("crm_quotes", QUOTE),
+        ),
     ),
     files=files,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -22,11 +23,12 @@ from b24migrate.model.streams import (
     Resolve,
     SourceRecord,
     Stream,
+    Take,
     days,
     texts,
     wholes,
 )
-from b24migrate.model.values import OddValue
+from b24migrate.model.values import OddValue, moment
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "crm.deal.recurring.list"
@@ -84,6 +86,18 @@ def category(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     return None if value in (None, "") else pipeline(DEAL, str(value), resolve)
 
 
+def nearest_day(name: str) -> Take:
+    """A day that the method takes for a time (crm-deal-recurring-fields.md; its page shows 01:00): midnight of the
+    server, moved by what lies between its zone and that of the webhook's owner (kernel rest, CRestUtil)."""
+
+    def take(seen: SourceRecord) -> Json:
+        value = seen.payload.get(name, ABSENT)
+        when = moment(value, ZoneInfo("UTC"))
+        return value if when is None else (when.utc + timedelta(minutes=when.offset_min, hours=12)).date().isoformat()
+
+    return take
+
+
 def schedule(seen: SourceRecord) -> Json:
     """An empty object is an empty list in PHP."""
     value = seen.payload.get("PARAMS", ABSENT)
@@ -106,7 +120,9 @@ crm_recurring = Stream(
         Field("CATEGORY_ID", Kind.CODED, code=category, names=("crm_categories",), beyond=True),
         # An active one whose time has come makes a deal as soon as the box looks.
         Field("ACTIVE", Kind.FLAG, take=lambda _: False),
-        *days("NEXT_EXECUTION", "LAST_EXECUTION", "START_DATE", "LIMIT_DATE"),
+        Field("NEXT_EXECUTION", Kind.DAY, take=nearest_day("NEXT_EXECUTION")),
+        Field("LAST_EXECUTION", Kind.DAY, take=nearest_day("LAST_EXECUTION")),
+        *days("START_DATE", "LIMIT_DATE"),
         *wholes("COUNTER_REPEAT", "LIMIT_REPEAT"),
         *texts("IS_LIMIT"),
         Field("PARAMS", Kind.AS_IS, take=schedule),
