@@ -173,7 +173,9 @@ class Conductor:
             if skipped:
                 self._context.note(entity.name, skipped)
             return self._change_once(state, phase, PhaseState(SKIPPED, message=skipped))
-        closed = gates.find_unmet(self._context, analysis, entity, phase, plan=self._plan, coverage=self._coverage)
+        closed = gates.find_unmet(
+            self._context, analysis, self._states, entity, phase, plan=self._plan, coverage=self._coverage
+        )
         if closed is not None:
             return self._change_once(state, phase, PhaseState(BLOCKED, message=closed.sentence))
         if phase == "get":

@@ -36,7 +36,14 @@ WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
 def find_unmet(
-    context: RunContext, analysis: Analysis, entity: Entity, phase: str, *, plan: Plan, coverage: float
+    context: RunContext,
+    analysis: Analysis,
+    states: States,
+    entity: Entity,
+    phase: str,
+    *,
+    plan: Plan,
+    coverage: float,
 ) -> Unmet | None:
     """The first gate that keeps the mini-task from starting. A delta that only reports imports nothing, so that what
     it reads waits for no import."""
@@ -78,7 +85,7 @@ def find_unmet(
         (
             found
             for other in needed_entities(context, entity, plan.entities)
-            if (found := check_import(context, other, coverage))
+            if (found := check_import(context, states, other, coverage))
         ),
         None,
     )
@@ -153,15 +160,16 @@ def is_importing(plan: Plan, states: States, other: Entity) -> bool:
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 
-def check_import(context: RunContext, other: Entity, coverage: float) -> Unmet | None:
+def check_import(context: RunContext, states: States, other: Entity, coverage: float) -> Unmet | None:
     gate = f"{other.name}.import.completed"
-    fix = say("gate.import_first_fix", name=other.name)
-    if States(context.store).read(other.name).phase("set").state != DONE:
+    if states.read(other.name).phase("set").state != DONE:
+        fix = say("gate.import_first_fix", name=other.name)
         return Unmet(gate, say("gate.import_first", entity=other.name), fix)
     for stream in other.streams:
         counts = context.store.counts(stream.table)
         open_records = counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
         if open_records > context.store.pulled_pending(stream.table):
+            fix = say("gate.import_first_fix", name=other.name)
             return Unmet(gate, say("gate.open_records", count=open_records, stream=stream.name), fix)
         if other.matches_users and stream.natural:
             return check_coverage(context, gate, stream.name, counts, coverage)

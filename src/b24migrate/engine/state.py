@@ -29,6 +29,13 @@ class PhaseState:
 
 
 _UNTOUCHED = PhaseState()
+_COLUMNS = frozenset(PhaseState.__slots__)
+_PHASES = frozenset((*PHASES, LATE, FINAL))
+
+
+def _known(columns: Mapping[str, Json]) -> dict[str, Json]:
+    """Without what a later version may have added."""
+    return {key: value for key, value in columns.items() if key in _COLUMNS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +69,9 @@ class States:
     @staticmethod
     def _state(row: RegisterRow) -> EntityState:
         phases = {
-            name: PhaseState(**{key: value for key, value in columns.items() if key in PhaseState.__slots__})
+            name: PhaseState(**(columns if _COLUMNS.issuperset(columns) else _known(columns)))
             for name, columns in (row.values.get("Phases") or {}).items()
-            if name in (*PHASES, LATE, FINAL)
+            if name in _PHASES
         }
         return EntityState(
             row.key,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
@@ -631,7 +632,7 @@ class Probe:
     ask: Callable[[bool], Asking]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entity:
     """What mini-tasks are named after: one or more streams that are read, imported and verified together."""
 
@@ -658,7 +659,7 @@ class Entity:
     # a plan that names no entities goes without it where a portal lacks what it needs; a target announces its streams
     optional: bool = False
 
-    @property
+    @cached_property
     def refers_to(self) -> frozenset[str]:
         """The streams its records refer to. What a second pass writes is not waited for."""
         return frozenset(name for stream in self.streams for one in stream.refs if not one.late for name in one.streams)

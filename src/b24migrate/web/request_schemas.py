@@ -193,7 +193,12 @@ class LoginWish(Wish):
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": Problem, "description": MEANINGS[status]} for status in sorted(statuses)}
+    """By reference: the framework would build what checks an answer for each status of each route."""
+    schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
+    return {
+        status: {"description": MEANINGS[status], "content": {"application/json": {"schema": schema}}}
+        for status in sorted(statuses)
+    }
 
 
 MEANINGS = {
@@ -214,16 +219,11 @@ MEANINGS = {
     503: "The store or a portal does not answer.",
 }
 ANY = (400, 401, 403, 408, 413, 414, 421, 422, 429, 500, 503)
-LOOK = refusals(*ANY)
+# One that names the model, so that the document has it.
+LOOK = refusals(*ANY) | {500: {"model": Problem, "description": MEANINGS[500]}}
 # of a route whose answer is a table: its refusals are JSON all the same
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
-    **{
-        status: {
-            "description": MEANINGS[status],
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-        for status in ANY
-    },
+    **refusals(*ANY),
 }
 CHANGE = refusals(*ANY, 409, 412, 415)

@@ -5,12 +5,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from b24sim.company import crm_structure as structure
-from b24sim.company.crm_clients import company, company_variants, contact, contact_variants
-from b24sim.company.crm_deals import deal, deal_variants
+from b24sim.company.crm_clients import company, company_variant, contact, contact_variant
+from b24sim.company.crm_deals import deal, deal_variant
 from b24sim.company.crm_fields import Field, fields_of
 from b24sim.company.crm_files import crm_file, owner_of
 from b24sim.company.crm_ids import (
@@ -24,12 +24,12 @@ from b24sim.company.crm_ids import (
     SmartType,
     crm_ids,
 )
-from b24sim.company.crm_invoices import invoice, invoice_variants
-from b24sim.company.crm_leads import lead, lead_variants
+from b24sim.company.crm_invoices import invoice, invoice_variant
+from b24sim.company.crm_leads import lead, lead_variant
 from b24sim.company.crm_products import product_rows
-from b24sim.company.crm_quotes import FILE_BASE, quote, quote_variants
+from b24sim.company.crm_quotes import FILE_BASE, quote, quote_variant
 from b24sim.company.crm_schema import Schema
-from b24sim.company.crm_smart import smart_item, smart_variants
+from b24sim.company.crm_smart import smart_item, smart_variant
 from b24sim.company.crm_values import Shared
 from b24sim.company.crm_world import FileId, Made, Times, World, place_of, world_of
 from b24sim.company.files import File, file_of
@@ -38,6 +38,7 @@ from b24sim.phpjson import decode
 from b24sim.table import Row, Table
 
 Make = Callable[[int], Made]
+MakeVariant = Callable[[list[Field], int], Row]
 
 
 class Items(Table):
@@ -50,14 +51,14 @@ class Items(Table):
         self.times = times
         self._shared: Shared | None = None
         self._make_one: Make = lambda _number: Made(b"{}", 0)
-        self._variants: Callable[[], list[Row]] = list
+        self._make_variant: MakeVariant = lambda _fields, _variant: {}
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
         self.recycled: dict[int, Row] = {}  # the recycle bin, which no method shows
         self._gone_options: set[tuple[str, int]] = set()
         self._grown_fields: list[Field] = []
 
-    def made_by(self, make: Make, variants: Callable[[], list[Row]]) -> "Items":
-        self._make_one, self._variants = make, variants
+    def made_by(self, make: Make, variant: MakeVariant) -> "Items":
+        self._make_one, self._make_variant = make, variant
         return self
 
     @cached_property
@@ -68,8 +69,12 @@ class Items(Table):
     @property
     def shared(self) -> Shared:
         if self._shared is None:
-            self._shared = Shared([row | self._emptied(row) for row in self._variants()])
+            self._shared = Shared(partial(self._variant, list(self.grown_fields)))
         return self._shared
+
+    def _variant(self, fields: list[Field], variant: int) -> Row:
+        row = self._make_variant(fields, variant)
+        return row | self._emptied(row)
 
     @property
     def grown_fields(self) -> list[Field]:
@@ -110,7 +115,7 @@ class Items(Table):
         made = self._make_one(number)
         if made.special:
             return None
-        return b"".join((made.own[:-1], b",", self.shared.encoded[made.variant], b"}"))
+        return b"".join((made.own[:-1], b",", self.shared.encoded(made.variant), b"}"))
 
     def since(self, name: str, bound: float) -> list[int]:
         """Ids of the records whose `createdTime` or `updatedTime` is not before the bound, in ascending order."""
@@ -132,11 +137,11 @@ class Items(Table):
     def ordinary(self, number: int) -> Row:
         """A record under that number, whether it is there or not, with nothing out of the ordinary."""
         made = self._make_one(number)
-        return {**decode(made.own), **self.shared.rows[made.variant]}
+        return {**decode(made.own), **self.shared.row(made.variant)}
 
     def _whole(self, number: int) -> Row:
         made = self._make_one(number)
-        return {**decode(made.own), **self.shared.rows[made.variant], **(made.special or {})}
+        return {**decode(made.own), **self.shared.row(made.variant), **(made.special or {})}
 
 
 class Crm:
@@ -222,49 +227,49 @@ class Crm:
         items = self._table(LEAD, self.ids.lead_ids)
         return items.made_by(
             lambda number: lead(self.world, items.times, items.grown_fields, number),
-            lambda: lead_variants(self.world, items.grown_fields),
+            lambda fields, variant: lead_variant(self.world, fields, variant),
         )
 
     def _quotes(self) -> Items:
         items = self._table(QUOTE, self.ids.quote_ids)
         return items.made_by(
             lambda number: quote(self.world, items.times, items.grown_fields, number),
-            lambda: quote_variants(self.world, items.grown_fields),
+            lambda fields, variant: quote_variant(self.world, fields, variant),
         )
 
     def _invoices(self) -> Items:
         items = self._table(SMART_INVOICE, self.ids.invoice_ids)
         return items.made_by(
             lambda number: invoice(self.world, items.times, items.grown_fields, number),
-            lambda: invoice_variants(self.world, items.grown_fields),
+            lambda fields, variant: invoice_variant(self.world, fields, variant),
         )
 
     def _deals(self) -> Items:
         items = self._table(DEAL, self.deal_ids)
         return items.made_by(
             lambda number: deal(self.world, items.times, items.grown_fields, number),
-            lambda: deal_variants(self.world, items.grown_fields),
+            lambda fields, variant: deal_variant(self.world, fields, variant),
         )
 
     def _contacts(self) -> Items:
         items = self._table(CONTACT, self.contact_ids)
         return items.made_by(
             lambda number: contact(self.world, items.times, items.grown_fields, number),
-            lambda: contact_variants(self.world, items.grown_fields),
+            lambda fields, variant: contact_variant(self.world, fields, variant),
         )
 
     def _companies(self) -> Items:
         items = self._table(COMPANY, self.company_ids)
         return items.made_by(
             lambda number: company(self.world, items.times, items.grown_fields, number),
-            lambda: company_variants(self.world, items.grown_fields),
+            lambda fields, variant: company_variant(self.world, fields, variant),
         )
 
     def _smart_items(self, smart: SmartType) -> Items:
         items = self._table(smart.entity_type_id, self.smart_item_ids, smart)
         return items.made_by(
             lambda number: smart_item(self.world, items.times, items.grown_fields, smart, number),
-            lambda: smart_variants(self.world, items.grown_fields, smart),
+            lambda fields, variant: smart_variant(self.world, fields, smart, variant),
         )
 
     def _table(self, entity_type_id: int, ids: Sequence[int], smart: SmartType | None = None) -> Items:

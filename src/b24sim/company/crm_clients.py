@@ -44,21 +44,18 @@ def contact(world: World, times: Times, fields: list[Field], number: int) -> Mad
     return Made(encode(own), place % VARIANTS, special or None)
 
 
-def contact_variants(world: World, fields: list[Field]) -> list[Row]:
+def contact_variant(world: World, fields: list[Field], variant: int) -> Row:
     kinds, sources = DICTIONARIES["CONTACT_TYPE"], DICTIONARIES["SOURCE"]
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": CONTACT, "categoryId": 0, "secondName": names.PATRONYMICS[variant % 5] or None,
-            "photo": None, "typeId": kinds[variant % 3][0] if variant % 5 else None,
-            "sourceId": sources[variant % 4][0], "sourceDescription": None, "address": None,
-            "post": names.POSITIONS[variant % 8], "comments": comment(world, variant + 1),
-            "opened": "Y" if variant % 4 else "N", "export": "Y", "leadId": None, "originatorId": None,
-            "originId": None, "originVersion": None, "faceId": 0, "login": None, "webformId": 0,
-            "observers": [one_of(world.staff, variant)] if variant % 6 == 1 else [],
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+    row: Row = {
+        "entityTypeId": CONTACT, "categoryId": 0, "secondName": names.PATRONYMICS[variant % 5] or None,
+        "photo": None, "typeId": kinds[variant % 3][0] if variant % 5 else None,
+        "sourceId": sources[variant % 4][0], "sourceDescription": None, "address": None,
+        "post": names.POSITIONS[variant % 8], "comments": comment(world, variant + 1),
+        "opened": "Y" if variant % 4 else "N", "export": "Y", "leadId": None, "originatorId": None,
+        "originId": None, "originVersion": None, "faceId": 0, "login": None, "webformId": 0,
+        "observers": [one_of(world.staff, variant)] if variant % 6 == 1 else [],
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def company(world: World, times: Times, fields: list[Field], number: int) -> Made:
@@ -81,21 +78,18 @@ def company(world: World, times: Times, fields: list[Field], number: int) -> Mad
     return Made(encode(own), place % VARIANTS, special or None)
 
 
-def company_variants(world: World, fields: list[Field]) -> list[Row]:
+def company_variant(world: World, fields: list[Field], variant: int) -> Row:
     kinds, trades, sizes = (DICTIONARIES[name] for name in ("COMPANY_TYPE", "INDUSTRY", "EMPLOYEES"))
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": COMPANY, "categoryId": 0, "logo": None, "typeId": kinds[variant % 3][0],
-            "industry": trades[variant % 2][0] if variant % 3 else None, "employees": sizes[variant % 2][0],
-            "bankingDetails": "р/с 40702810…, БИК 044525225" if variant % 4 == 1 else None, "addressLegal": None,
-            "comments": comment(world, variant + 2), "opened": "Y" if variant % 4 else "N", "leadId": None,
-            "originatorId": None, "originId": None, "originVersion": None, "webformId": 0, "ufLogo": None,
-            "ufStamp": None, "ufDirectorSign": None, "ufAccountantSign": None,
-            "observers": [one_of(world.staff, variant + 5)] if variant % 6 == 2 else [],
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+    row: Row = {
+        "entityTypeId": COMPANY, "categoryId": 0, "logo": None, "typeId": kinds[variant % 3][0],
+        "industry": trades[variant % 2][0] if variant % 3 else None, "employees": sizes[variant % 2][0],
+        "bankingDetails": "р/с 40702810…, БИК 044525225" if variant % 4 == 1 else None, "addressLegal": None,
+        "comments": comment(world, variant + 2), "opened": "Y" if variant % 4 else "N", "leadId": None,
+        "originatorId": None, "originId": None, "originVersion": None, "webformId": 0, "ufLogo": None,
+        "ufStamp": None, "ufDirectorSign": None, "ufAccountantSign": None,
+        "observers": [one_of(world.staff, variant + 5)] if variant % 6 == 2 else [],
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def _dated(world: World, times: Times, place: int, luck: int) -> Row:

@@ -53,11 +53,7 @@ def is_template(number: int) -> bool:
     return place_of(number) % TEMPLATE_EVERY == TEMPLATE_PLACE
 
 
-def deal_variants(world: World, fields: list[Field]) -> list[Row]:
-    return [_variant(world, fields, variant) for variant in range(VARIANTS)]
-
-
-def _variant(world: World, fields: list[Field], variant: int) -> Row:
+def deal_variant(world: World, fields: list[Field], variant: int) -> Row:
     sources, kinds = DICTIONARIES["SOURCE"], DICTIONARIES["DEAL_TYPE"]
     watching = [one_of(world.staff, variant), one_of(world.staff, variant * 7 + 3)] if variant % 3 == 1 else []
     row: Row = {

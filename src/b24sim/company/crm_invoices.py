@@ -43,18 +43,15 @@ def invoice(world: World, times: Times, fields: list[Field], number: int) -> Mad
     )
 
 
-def invoice_variants(world: World, fields: list[Field]) -> list[Row]:
+def invoice_variant(world: World, fields: list[Field], variant: int) -> Row:
     sources = DICTIONARIES["SOURCE"]
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": SMART_INVOICE, "opened": "Y" if variant % 4 else "N", "previousStageId": "", "taxValue": 0,
-            "mycompanyId": 0, "sourceId": sources[variant % 4][0], "sourceDescription": "", "locationId": None,
-            "comments": comment(world, variant + 1), "webformId": 0,
-            "observers": [one_of(world.staff, variant)] if variant % 5 == 1 else [],
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+    row: Row = {
+        "entityTypeId": SMART_INVOICE, "opened": "Y" if variant % 4 else "N", "previousStageId": "", "taxValue": 0,
+        "mycompanyId": 0, "sourceId": sources[variant % 4][0], "sourceDescription": "", "locationId": None,
+        "comments": comment(world, variant + 1), "webformId": 0,
+        "observers": [one_of(world.staff, variant)] if variant % 5 == 1 else [],
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def _parent(ids: Sequence[int], place: int, luck: int) -> int | None:

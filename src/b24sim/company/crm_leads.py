@@ -48,21 +48,18 @@ def lead(world: World, times: Times, fields: list[Field], number: int) -> Made:
     return Made(encode(own), place % VARIANTS, files_of(LEAD, None, number, fields) if place % 25 == 3 else None)
 
 
-def lead_variants(world: World, fields: list[Field]) -> list[Row]:
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": LEAD, "opened": "Y" if variant % 4 else "N",
-            "sourceId": DICTIONARIES["SOURCE"][variant % 4][0], "sourceDescription": "",
-            "statusDescription": "Ждёт звонка" if variant % 5 == 2 else None,
-            "comments": comment(world, variant + 3), "webformId": 0, "secondName": names.PATRONYMICS[variant % 5] or "",
-            "companyTitle": "ООО «Ромашка» & Ко" if variant % 3 else "", "post": names.POSITIONS[variant % 8],
-            "honorific": DICTIONARIES["HONORIFIC"][0][0] if variant % 3 else "", "originatorId": None, "originId": None,
-            "observers": [one_of(world.staff, variant + 2)] if variant % 6 == 3 else [], "searchContent": "",
-            **dict.fromkeys(EMPTY), **dict.fromkeys((name for name in CHANNELS if not name.endswith("Work")), ""),
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+def lead_variant(world: World, fields: list[Field], variant: int) -> Row:
+    row: Row = {
+        "entityTypeId": LEAD, "opened": "Y" if variant % 4 else "N",
+        "sourceId": DICTIONARIES["SOURCE"][variant % 4][0], "sourceDescription": "",
+        "statusDescription": "Ждёт звонка" if variant % 5 == 2 else None,
+        "comments": comment(world, variant + 3), "webformId": 0, "secondName": names.PATRONYMICS[variant % 5] or "",
+        "companyTitle": "ООО «Ромашка» & Ко" if variant % 3 else "", "post": names.POSITIONS[variant % 8],
+        "honorific": DICTIONARIES["HONORIFIC"][0][0] if variant % 3 else "", "originatorId": None, "originId": None,
+        "observers": [one_of(world.staff, variant + 2)] if variant % 6 == 3 else [], "searchContent": "",
+        **dict.fromkeys(EMPTY), **dict.fromkeys((name for name in CHANNELS if not name.endswith("Work")), ""),
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def _company(world: World, place: int, luck: int) -> int:

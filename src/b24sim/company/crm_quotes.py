@@ -46,19 +46,16 @@ def quote(world: World, times: Times, fields: list[Field], number: int) -> Made:
     return Made(encode(own), place % VARIANTS, files_of(QUOTE, None, number, fields) if place % 20 == 3 else None)
 
 
-def quote_variants(world: World, fields: list[Field]) -> list[Row]:
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": QUOTE, "opened": "Y" if variant % 4 else "N", "personTypeId": 1, "taxValue": 0,
-            "mycompanyId": 0, "webformId": 0, "comments": comment(world, variant), "commentsType": 2,
-            "content": "<p>Поставка & <b>монтаж</b></p>" if variant % 2 else "", "contentType": 3,
-            "terms": f"Оплата в течение {variant % 9 + 1} дней" if variant % 3 else "", "termsType": 1,
-            "storageTypeId": DISK, "clientTitle": "ООО «Ромашка»", "clientAddr": "",
-            "clientContact": "", "clientEmail": "client@firm.example", "clientPhone": "", **dict.fromkeys(EMPTY),
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+def quote_variant(world: World, fields: list[Field], variant: int) -> Row:
+    row: Row = {
+        "entityTypeId": QUOTE, "opened": "Y" if variant % 4 else "N", "personTypeId": 1, "taxValue": 0,
+        "mycompanyId": 0, "webformId": 0, "comments": comment(world, variant), "commentsType": 2,
+        "content": "<p>Поставка & <b>монтаж</b></p>" if variant % 2 else "", "contentType": 3,
+        "terms": f"Оплата в течение {variant % 9 + 1} дней" if variant % 3 else "", "termsType": 1,
+        "storageTypeId": DISK, "clientTitle": "ООО «Ромашка»", "clientAddr": "",
+        "clientContact": "", "clientEmail": "client@firm.example", "clientPhone": "", **dict.fromkeys(EMPTY),
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def _deal(world: World, place: int, luck: int) -> int | None:

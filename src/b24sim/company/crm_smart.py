@@ -47,19 +47,16 @@ def smart_item(world: World, times: Times, fields: list[Field], smart: SmartType
     return Made(encode(own), place % VARIANTS, special)
 
 
-def smart_variants(world: World, fields: list[Field], smart: SmartType) -> list[Row]:
+def smart_variant(world: World, fields: list[Field], smart: SmartType, variant: int) -> Row:
     sources, sourced = DICTIONARIES["SOURCE"], has(smart, "isSourceEnabled")
     watched = has(smart, "isObserversEnabled")
-    rows: list[Row] = []
-    for variant in range(VARIANTS):
-        row: Row = {
-            "entityTypeId": smart.entity_type_id, "opened": "Y" if variant % 4 else "N", "previousStageId": "",
-            "taxValue": 0, "opportunityAccount": 0, "taxValueAccount": 0, "accountCurrencyId": "RUB", "mycompanyId": 0,
-            "sourceId": sources[variant % 4][0] if sourced else None, "sourceDescription": "" if sourced else None,
-            "webformId": 0, "observers": [one_of(world.staff, variant)] if watched and variant % 2 else [],
-        }  # fmt: skip
-        rows.append(row | marks(variant) | custom_values(world, fields, variant))
-    return rows
+    row: Row = {
+        "entityTypeId": smart.entity_type_id, "opened": "Y" if variant % 4 else "N", "previousStageId": "",
+        "taxValue": 0, "opportunityAccount": 0, "taxValueAccount": 0, "accountCurrencyId": "RUB", "mycompanyId": 0,
+        "sourceId": sources[variant % 4][0] if sourced else None, "sourceDescription": "" if sourced else None,
+        "webformId": 0, "observers": [one_of(world.staff, variant)] if watched and variant % 2 else [],
+    }  # fmt: skip
+    return row | marks(variant) | custom_values(world, fields, variant)
 
 
 def _where(smart: SmartType, place: int, luck: int) -> Row:

@@ -18,11 +18,22 @@ GONE_OPTION_VARIANT = 13
 
 
 class Shared:
-    """The variants of one type, as rows and as JSON without its braces."""
+    """The variants of one type, as rows and as JSON without its braces, made when they are first needed."""
 
-    def __init__(self, rows: list[Row]):
-        self.rows = rows
-        self.encoded = [encode(row)[1:-1] for row in rows]
+    def __init__(self, make: Callable[[int], Row]):
+        self._make = make
+        self._rows: dict[int, Row] = {}
+        self._encoded: dict[int, bytes] = {}
+
+    def row(self, variant: int) -> Row:
+        if variant not in self._rows:
+            self._rows[variant] = self._make(variant)
+        return self._rows[variant]
+
+    def encoded(self, variant: int) -> bytes:
+        if variant not in self._encoded:
+            self._encoded[variant] = encode(self.row(variant))[1:-1]
+        return self._encoded[variant]
 
 
 def comment(world: World, variant: int) -> str:
