@@ -45,7 +45,7 @@ TIMEOUTS = client.Timeouts(connect_s=2.0, read_s=3.0, probe_s=2.0)
 COMPANY = (
     *("--users=8", "--departments=3", "--groups=2", "--chats=3", "--messages=25", "--files=3", "--companies=3"),
     *("--contacts=4", "--deals=8", "--smart-items=3", "--tasks=6", "--posts=4", "--templates=2", "--limits=off"),
-    *("--leads=4", "--quotes=3", "--invoices=3", "--products=4", "--requisites=4", "--recurring=2", "--calls=3"),
+    *("--leads=4", "--quotes=3", "--invoices=3", "--products=6", "--requisites=4", "--recurring=2", "--calls=3"),
     *("--crm-activities=8", "--crm-comments=5", "--log-entries=3", "--crm-notes"),
 )
 CONFIG = """

@@ -15,7 +15,7 @@ from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.records import Args, Json, Row, SetAside
 from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
-from b24migrate.model.values import text
+from b24migrate.model.values import members, reference, text
 from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
@@ -69,14 +69,13 @@ def communications(seen: SourceRecord) -> Json:
     listed = seen.payload.get("COMMUNICATIONS", ABSENT)
     if listed is ABSENT:
         return ABSENT
-    members = listed.values() if isinstance(listed, dict) else listed or ()
     return [
         {
             "TYPE": text(one.get("TYPE")),
             "VALUE": text(one.get("VALUE")),
             "owner": owner_value(one.get("ENTITY_TYPE_ID"), one.get("ENTITY_ID")),
         }
-        for one in members
+        for one in members(listed)
         if isinstance(one, dict)
     ]
 
@@ -145,10 +144,9 @@ def provider_type(seen: SourceRecord) -> Json:
 def listed_files(seen: SourceRecord) -> Iterator[FileRef]:
     """Ids of Drive objects; their links hold no key (api-reference/crm/timeline/activities). Missing where there are
     none."""
-    listed = seen.payload.get("FILES") or ()
-    for one in listed.values() if isinstance(listed, dict) else listed:
-        if isinstance(one, dict) and str(one.get("id") or "").isdecimal():
-            yield FileRef("disk", str(one["id"]))
+    for one in members(seen.payload.get("FILES")):
+        if isinstance(one, dict) and (number := reference(one.get("id"))):
+            yield FileRef("disk", number)
 
 
 def files_of_activity(seen: SourceRecord) -> Iterator[FileRef]:
@@ -184,11 +182,11 @@ def owner_of_call(seen: SourceRecord) -> Json:
 def recording(seen: SourceRecord) -> Iterator[FileRef]:
     """On the Drive; else where the operator keeps it, under a link that may have expired
     (api-reference/telephony/voximplant/voximplant-statistic-get.md)."""
-    number, link = str(seen.payload.get("RECORD_FILE_ID") or ""), seen.payload.get("CALL_RECORD_URL")
-    if number.isdecimal() and int(number):
+    number, link = reference(seen.payload.get("RECORD_FILE_ID")), text(seen.payload.get("CALL_RECORD_URL"))
+    if number:
         yield FileRef("disk", number)
-    elif is_link(link):
-        yield FileRef.of_link("call", seen.id, str(link))
+    elif link and is_link(link):
+        yield FileRef.of_link("call", seen.id, link)
 
 
 def recording_keys(seen: SourceRecord) -> Json:
