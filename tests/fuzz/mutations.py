@@ -207,7 +207,7 @@ def odd_total(chance: random.Random, call: Call, _: Json) -> bytes | None:
     key = key or name
     if not isinstance(holder, dict) or key not in holder:
         return None
-    holder[key] = chance.choice(ODD_NUMBERS)
+    holder[key] = chance.choice((*ODD_NUMBERS, 10**9))
     return b""
 
 
@@ -309,8 +309,14 @@ def no_result(_: random.Random, __: Call, answer: Json) -> bytes | None:
 
 
 def too_deep(chance: random.Random, call: Call, answer: Json) -> bytes | None:
-    """Deeper than PHP writes and than anybody reads."""
-    call.put("DEEP")
+    """Deeper than PHP writes and than anybody reads: an answer, or one value in it."""
+    rows = call.rows() if call.method in FOLLOWED else []
+    if rows and chance.random() < 0.5:
+        where, place = chance.choice(rows)
+        row = where[place]
+        row[chance.choice(sorted(set(row) - RULING))] = "DEEP"
+    else:
+        call.put("DEEP")
     return json.dumps(answer).replace('"DEEP"', nested(DEEP), 1).encode()
 
 
