@@ -67,8 +67,14 @@ placeholder_user = "1"
 # Between the first run and the delta run: a text of one record of each, and a new record.
 EDITS = {
     **dict.fromkeys(("crm_companies", "crm_contacts", "crm_deals", "crm_leads", "crm_quotes", "crm_invoices"), "title"),
-    **{"crm_contacts": "name", "crm_requisites": "NAME", "crm_activities": "SUBJECT", "crm_comments": "COMMENT"},
-    **{"crm_products": "name", "users": "WORK_POSITION", "groups": "NAME", "tasks": "TITLE"},
+    "crm_contacts": "name",
+    "crm_requisites": "NAME",
+    "crm_activities": "SUBJECT",
+    "crm_comments": "COMMENT",
+    "crm_products": "name",
+    "users": "WORK_POSITION",
+    "groups": "NAME",
+    "tasks": "TITLE",
 }
 ADDED = ("crm_deals", "crm_activities", "crm_requisites", "crm_products")
 LATER = "came after a later one of their chat"  # a message that is tried again has been passed over
