@@ -12,13 +12,13 @@ from tests.engine.every_stream import CATALOG, everything, look
 from tests.engine.test_odd_values import altering
 from tests.engine.world import World
 
-from b24migrate.entities.activities.reader import communications, files_of_activity, recording
+from b24migrate.entities.activities.reader import communications, files_of_activity, recording, settings
 from b24migrate.entities.attachments import parse_size
 from b24migrate.entities.catalog.streams import options
 from b24migrate.entities.crm_comments.streams import files_of_comment
 from b24migrate.entities.owners import owner_value, type_of
 from b24migrate.model import values
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.streams import ABSENT, SourceRecord
 
 Json = Any
 OBJECT = {"odd": [1]}
@@ -169,6 +169,26 @@ def test_a_time_beyond_all_times_is_none(text: str) -> None:
     assert values.moment(text, zone) is None
     assert values.stamp(text, zone) == values.NO_TIME
     assert values.day(text, zone) is None
+
+
+@pytest.mark.parametrize(
+    "known", [None, [], {}, {"SANITIZE_ON_VIEW": 0}, {"SANITIZE_ON_VIEW": None, "READ_CONFIRMED": 5}]
+)
+@pytest.mark.parametrize("provider", [{"PROVIDER_ID": "CRM_EMAIL"}, {"PROVIDER_ID": "", "TYPE_ID": "4"}])
+def test_a_letter_in_html_is_always_cleaned_when_it_is_shown(known: Json, provider: Json) -> None:
+    letter = seen(**provider, DESCRIPTION_TYPE="3", SETTINGS=known)
+    assert settings(letter) == {"SANITIZE_ON_VIEW": 1}
+    assert settings(seen(**provider, DESCRIPTION_TYPE=3)) == {"SANITIZE_ON_VIEW": 1}
+    assert settings(seen(**provider, DESCRIPTION_TYPE="3", SETTINGS={"A": 1, "SANITIZE_ON_VIEW": "Y"})) == {
+        "A": 1,
+        "SANITIZE_ON_VIEW": "Y",
+    }
+
+
+def test_settings_of_other_activities_stay_as_they_are() -> None:
+    assert settings(seen(PROVIDER_ID="CRM_EMAIL", DESCRIPTION_TYPE="1", SETTINGS={"A": 1})) == {"A": 1}
+    assert settings(seen(PROVIDER_ID="CRM_TODO", DESCRIPTION_TYPE="3", SETTINGS={"A": 1})) == {"A": 1}
+    assert settings(seen(PROVIDER_ID="CRM_TODO")) is ABSENT
 
 
 def test_values_of_a_list_keep_their_ids() -> None:

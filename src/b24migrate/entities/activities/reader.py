@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, skip_reason
+from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, provider_of, skip_reason
 from b24migrate.entities.owners import owner_value, resolve_owner, type_of, without_repeats
 from b24migrate.entities.readers import is_link, mark_unread
 from b24migrate.messages import say
@@ -15,7 +15,7 @@ from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.records import Args, Json, Row, SetAside
 from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
-from b24migrate.model.values import members, reference, text
+from b24migrate.model.values import members, reference, text, whole
 from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
@@ -24,6 +24,7 @@ NEVER = "9999-"  # a time of this year stands for none
 # What the portal notes when a letter is read: no change of the activity.
 NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
 OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrated
+LETTER, HTML, CLEANED = "CRM_EMAIL", 3, "SANITIZE_ON_VIEW"
 # A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity).
 INLINE = re.compile(r"(?:bxacid:n?|crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
 
@@ -94,12 +95,15 @@ def emails(seen: SourceRecord) -> list[str]:
 
 
 def settings(seen: SourceRecord) -> Json:
+    """A letter in HTML is marked to be cleaned whenever it is shown. Without the mark the kernel shows it as it is
+    (crm 25.100, Activity/Provider/Email), and a script in it would run."""
     listed = seen.payload.get("SETTINGS", ABSENT)
-    if listed is ABSENT:
-        return ABSENT
     left_out = NOTED_BY_ITSELF | OF_THE_PORTAL
     # PHP writes an empty list for an empty map.
-    return {name: part for name, part in listed.items() if name not in left_out} if isinstance(listed, dict) else None
+    kept = {name: part for name, part in listed.items() if name not in left_out} if isinstance(listed, dict) else None
+    if provider_of(seen.payload) == LETTER and whole(seen.payload.get("DESCRIPTION_TYPE")) == HTML:
+        return {**(kept or {}), CLEANED: (kept or {}).get(CLEANED) or 1}
+    return ABSENT if listed is ABSENT else kept
 
 
 def resolve_settings(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
