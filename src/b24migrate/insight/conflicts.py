@@ -158,9 +158,14 @@ def read_decisions(
     if not set(head) >= NEEDED:
         raise BadConfiguration(say("conflicts.columns", path=place), hint=say("conflicts.columns_fix"))
     found: dict[Wanted, dict[str, None]] = {}
-    for cells in lines:
-        row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
-        decision = row.get("decision", "").lower()
-        if decision in DECISIONS:
-            found.setdefault(Wanted(decision, known(row["stream"])), {})[row["source_id"]] = None
+    places = [head.index(name) for name in ("decision", "stream", "source_id")]
+    for number, cells in enumerate(lines, 2):
+        decision, stream, source_id = (cells[at].strip() if at < len(cells) else "" for at in places)
+        if decision.lower() not in DECISIONS:
+            continue
+        if not stream or not source_id:
+            raise BadConfiguration(
+                say("conflicts.short_line", path=place, number=number), hint=say("conflicts.columns_fix")
+            )
+        found.setdefault(Wanted(decision.lower(), known(stream)), {})[source_id] = None
     return {key: list(ids) for key, ids in found.items()}
