@@ -136,6 +136,34 @@ def test_an_upload_goes_on_where_it_stopped() -> None:
     assert offsets == [-1, 400, 300]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"received": 10, "id": False},
+        {"received": 10, "id": True},
+        {"received": 10, "id": {"odd": 1}},
+        {"received": True, "id": "7"},
+        {"received": -1, "id": None},
+        {"received": "10", "id": None},
+        {"id": "7"},
+    ],
+)
+def test_what_is_no_id_names_no_file(answer: Any) -> None:
+    with Scripted(success(answer)) as server, pytest.raises(Transient) as caught:
+        target(server.webhook).put_file("k", "a", 10, "0" * 64, io.BytesIO(b"0123456789"))
+    assert (caught.value.code, caught.value.own) == ("STRANGE_ANSWER", True)
+
+
+@pytest.mark.parametrize(
+    "more", [{"target": {"odd": 1}}, {"target": True}, {"options": {"1": {}}}, {"options": {"1": False}}]
+)
+def test_what_is_no_code_names_no_field(more: Any) -> None:
+    answer = {"code": "UF_A", "target": "UF_A", "status": "created", "options": {}, "error": None, **more}
+    with Scripted(success({"fields": [answer]})) as server, pytest.raises(Transient) as caught:
+        target(server.webhook).fields("crm", "crm_deals", [{"code": "UF_A"}])
+    assert caught.value.code == "STRANGE_ANSWER"
+
+
 def test_an_upload_that_gets_nowhere_ends() -> None:
     with Scripted(success({"received": 0, "id": None}), success(INFO), success({"received": 0, "id": None})) as server:
         with pytest.raises(Transient) as caught:
@@ -172,6 +200,8 @@ RECORD = {"key": "source:users:1", "id": "5", "digest": "", "fields": {}}
         {"items": [], "cursor": None},
         {"records": [RECORD], "cursor": None, "count": 1},
         {"items": None, "cursor": None, "count": 1},
+        {"items": [], "cursor": False, "count": 1},
+        {"items": [], "cursor": None, "count": True},
         {"items": [{"key": "source:users:1", "id": "5", "digest": ""}], "cursor": None, "count": 1},
     ],
 )

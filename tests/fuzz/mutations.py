@@ -32,29 +32,36 @@ ODD_LOCATIONS = (
     "/login/",
     "\x00",
 )
-# Streams whose records are sent again when they change: there any value may be odd. Of the others only these fields,
-# which are refused when they are no text. Rules decide by the kind of a record whether it is moved at all.
-FOLLOWED = frozenset({"crm.item.list", "tasks.task.list", "im.dialog.messages.get", "log.blogpost.get"})
+# What a rule or a link to the target decides by stays: any other value of these fields is sent again when it is honest.
+FOLLOWED = frozenset(
+    {
+        *("crm.item.list", "crm.item.get", "crm.item.productrow.list", "tasks.task.list", "im.dialog.messages.get"),
+        *("log.blogpost.get", "catalog.product.list", "catalog.price.list", "crm.requisite.list"),
+        *("crm.requisite.bankdetail.list", "crm.address.list", "crm.requisite.link.list", "crm.deal.recurring.list"),
+        *("crm.activity.list", "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.note.get"),
+        *("crm.timeline.logmessage.list", "crm.timeline.logmessage.get", "voximplant.statistic.get"),
+    }
+)
+# Of the others only these fields, which are refused when they are no text.
 TEXTS = {
     "user.get": ("NAME", "LAST_NAME", "EMAIL", "WORK_POSITION"),
     "department.get": ("NAME",),
     "sonet_group.get": ("NAME", "DESCRIPTION"),
 }
-RULING = frozenset({"id", "ID", "isRecurring", "entityTypeId", "chat_id", "chatId", "params", "forumTopicId", "uf"})
-BY_NUMBER = frozenset({"user.get", "crm.item.list", "tasks.task.list"})  # read by ascending id
-LISTS = (
-    "types",
-    "categories",
-    "items",
-    "tasks",
-    "messages",
-    "fields",
-    "comments",
-    "chats",
-    "users",
-    "rows",
-    "productRows",
+RULING = frozenset(
+    {
+        *("id", "ID", "isRecurring", "entityTypeId", "chat_id", "chatId", "params", "forumTopicId", "uf"),
+        *("iblockId", "type", "PROVIDER_ID", "TYPE_ID", "OWNER_TYPE_ID", "OWNER_ID", "DESCRIPTION"),
+        *("ENTITY_TYPE_ID", "ENTITY_ID"),
+    }
 )
+BY_NUMBER = frozenset(  # read by ascending id
+    {
+        *("user.get", "crm.item.list", "tasks.task.list", "catalog.product.list", "catalog.price.list"),
+        *("crm.requisite.list", "crm.requisite.bankdetail.list", "crm.activity.list", "voximplant.statistic.get"),
+    }
+)
+OWN_ID = frozenset({"id", "ID", "createdById"})  # what a record has that is answered by itself
 
 
 @dataclass(slots=True)
@@ -80,17 +87,26 @@ class Call:
         if isinstance(self.result, list):
             yield self.holder, self.key
         elif isinstance(self.result, dict):
-            for name in LISTS:
-                if isinstance(self.result.get(name), list):
+            for name, part in self.result.items():
+                if isinstance(part, list) and all(isinstance(one, dict) for one in part):
                     yield self.result, name
 
-    def rows(self) -> list[tuple[list[Json], int]]:
-        return [
+    def rows(self) -> list[tuple[Json, Json]]:
+        """The records in it: what holds each, and under which key or number."""
+        listed = [
             (holder[key], place)
             for holder, key in self.lists()
             for place, row in enumerate(holder[key])
             if isinstance(row, dict)
         ]
+        if isinstance(self.result, dict):
+            inside = [(self.result, name) for name, part in self.result.items() if _is_record(part)]
+            return listed + inside + ([(self.holder, self.key)] if _is_record(self.result) else [])
+        return listed
+
+
+def _is_record(value: Json) -> bool:
+    return isinstance(value, dict) and not OWN_ID.isdisjoint(value)
 
 
 def calls(method: str, answer: Json, commands: dict[str, str]) -> list[Call]:
@@ -191,7 +207,7 @@ def odd_total(chance: random.Random, call: Call, _: Json) -> bytes | None:
     key = key or name
     if not isinstance(holder, dict) or key not in holder:
         return None
-    holder[key] = chance.choice(ODD_NUMBERS)
+    holder[key] = chance.choice((*ODD_NUMBERS, 10**9))
     return b""
 
 
@@ -293,8 +309,14 @@ def no_result(_: random.Random, __: Call, answer: Json) -> bytes | None:
 
 
 def too_deep(chance: random.Random, call: Call, answer: Json) -> bytes | None:
-    """Deeper than PHP writes and than anybody reads."""
-    call.put("DEEP")
+    """Deeper than PHP writes and than anybody reads: an answer, or one value in it."""
+    rows = call.rows() if call.method in FOLLOWED else []
+    if rows and chance.random() < 0.5:
+        where, place = chance.choice(rows)
+        row = where[place]
+        row[chance.choice(sorted(set(row) - RULING))] = "DEEP"
+    else:
+        call.put("DEEP")
     return json.dumps(answer).replace('"DEEP"', nested(DEEP), 1).encode()
 
 

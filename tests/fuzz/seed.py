@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -45,7 +46,7 @@ TIMEOUTS = client.Timeouts(connect_s=2.0, read_s=3.0, probe_s=2.0)
 COMPANY = (
     *("--users=8", "--departments=3", "--groups=2", "--chats=3", "--messages=25", "--files=3", "--companies=3"),
     *("--contacts=4", "--deals=8", "--smart-items=3", "--tasks=6", "--posts=4", "--templates=2", "--limits=off"),
-    *("--leads=4", "--quotes=3", "--invoices=3", "--products=4", "--requisites=4", "--recurring=2", "--calls=3"),
+    *("--leads=4", "--quotes=3", "--invoices=3", "--products=6", "--requisites=4", "--recurring=2", "--calls=3"),
     *("--crm-activities=8", "--crm-comments=5", "--log-entries=3", "--crm-notes"),
 )
 CONFIG = """
@@ -63,6 +64,19 @@ user_coverage = 0.1
 [mapping]
 placeholder_user = "1"
 """
+# Between the first run and the delta run: a text of one record of each, and a new record.
+EDITS = {
+    **dict.fromkeys(("crm_companies", "crm_contacts", "crm_deals", "crm_leads", "crm_quotes", "crm_invoices"), "title"),
+    "crm_contacts": "name",
+    "crm_requisites": "NAME",
+    "crm_activities": "SUBJECT",
+    "crm_comments": "COMMENT",
+    "crm_products": "name",
+    "users": "WORK_POSITION",
+    "groups": "NAME",
+    "tasks": "TITLE",
+}
+ADDED = ("crm_deals", "crm_activities", "crm_requisites", "crm_products")
 LATER = "came after a later one of their chat"  # a message that is tried again has been passed over
 
 
@@ -111,6 +125,7 @@ def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json
 
     if do("run") not in FINE:
         do("run")  # as a person would; it goes further
+    _work(cloud, report.seed)
     do("sync")
     report.made.update(dict(switch()))
     bugs = list(folder.glob("b24migrate-bug-*"))
@@ -126,6 +141,15 @@ def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json
     if report.memory_mb > MEMORY_MB:
         report.faults.append(f"{report.memory_mb:.0f} MB of memory")
     report.faults += left
+
+
+def _work(cloud: Portal, seed: int) -> None:
+    chance = random.Random(seed)
+    for stream, name in EDITS.items():
+        chosen = chance.choice(cloud.dump(stream))["id"]
+        cloud.mutate(stream=stream, op="update", id=int(chosen.rpartition(":")[2]), fields={name: f"Edited {seed}"})
+    for stream in ADDED:
+        cloud.mutate(stream=stream, op="add", fields={})
 
 
 def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:

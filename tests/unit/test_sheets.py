@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from b24migrate.messages import words
+from b24migrate.model.errors import BadConfiguration
 from b24migrate.report import csv_tables
 from b24migrate.report.page import Texts
 
@@ -35,3 +36,16 @@ def test_a_cell_that_begins_with_a_break_is_a_text(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["", "Иванов", "12", "a=b", "«=»", "(+7) 495", " x", "1-2", "…", "\u200b", "ё-ё"])
 def test_any_other_text_stays_as_it_is(cell: str) -> None:
     assert csv_tables.harmless(cell) == cell
+
+
+@pytest.mark.parametrize("cell", ["=1", "-5", "@x", "'quoted", "'=x", "", "plain", "\tx", "''", "''=x", "\uff1dx"])
+def test_a_cell_is_read_as_it_was_before_it_was_made_harmless(cell: str, tmp_path: Path) -> None:
+    csv_tables.write_csv(tmp_path / "a.csv", ["name", "more"], [[cell, "x"]])
+    assert list(csv_tables.read_lines(tmp_path / "a.csv", "x"))[1:] == [[cell, "x"]]
+    assert list(csv_tables.parse_lines(csv_tables.format_lines([[cell, "x"]]))) == [[cell, "x"]]
+
+
+def test_what_is_no_table_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("stream,source_id\ngroups," + "1" * 200_000 + "\n")
+    with pytest.raises(BadConfiguration, match="Line 2 cannot be read as CSV"):
+        list(csv_tables.read_lines(tmp_path / "a.csv", "x"))

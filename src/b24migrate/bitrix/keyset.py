@@ -19,10 +19,10 @@ from b24migrate.bitrix.batch import BatchAnswer, Batcher, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.pages import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.messages import say
-from b24migrate.model.answers import LONGEST_ID
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
 from b24migrate.model.streams import Keyset, Listing
+from b24migrate.model.values import LONGEST_ID, is_number
 from b24migrate.ports import Command
 
 _FULL_REQUEST = SIZE * COMMANDS
@@ -141,11 +141,11 @@ class KeysetReader:
         method = self._reading.method
         rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)
         ids = list(map(_SOURCE_ID, rows))
-        if _is_number("".join(ids), LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= LONGEST_ID:
+        if is_number("".join(ids), LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= LONGEST_ID:
             return rows  # the usual case: one look at all of them
         good: list[Row] = []
         for row in rows:
-            if _is_number(row.source_id):
+            if is_number(row.source_id):
                 good.append(row)
             else:
                 oddities.append(say("portal.id_odd", method=method, id=row.source_id[:40]))
@@ -267,10 +267,6 @@ class KeysetReader:
     def _count_known(self, stretch: Stretch) -> int:
         """Under a limit there is one chain, and all its pages but the last were full."""
         return stretch.page * SIZE
-
-
-def _is_number(text: str, longest: int = LONGEST_ID) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= longest
 
 
 def _change_stretch(stretch: Stretch, **changes: int | bool | None) -> Stretch:

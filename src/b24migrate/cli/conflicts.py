@@ -11,7 +11,7 @@ import typer
 from b24migrate.cli.completion import streams
 from b24migrate.cli.session import Session
 from b24migrate.messages import say
-from b24migrate.messages.terminal import phrase
+from b24migrate.messages.terminal import harmless, harmless_json, phrase
 
 conflicts = typer.Typer(invoke_without_command=True)
 
@@ -29,7 +29,6 @@ def show(
     from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import console
     from b24migrate.insight.conflicts import COLUMNS, walk_fields
-    from b24migrate.messages.terminal import harmless, harmless_json
     from b24migrate.report import csv_tables
 
     session: Session = context.obj
@@ -84,8 +83,8 @@ def decide(  # noqa: PLR0917 (typer passes them by name)
         decided = decide_all(app.context, wanted)
     if as_json:
         left = [{"stream": name, "source_id": key} for name, key in decided.left]
-        typer.echo(json.dumps({"decided": decided.done, "not_decided": left}, ensure_ascii=False))
+        typer.echo(harmless_json(json.dumps({"decided": decided.done, "not_decided": left}, ensure_ascii=False)))
         return
     typer.echo(phrase("conflicts.decided", count=decided.done))
     for name, key in decided.left:
-        typer.echo(phrase("cli.conflicts.not_decided", stream=name, id=key))
+        typer.echo(harmless(phrase("cli.conflicts.not_decided", stream=name, id=key)))

@@ -11,6 +11,7 @@ from b24migrate.model.answers import row_in, unexpected_answer
 from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import Json, Row
 from b24migrate.model.streams import FileKind, FileRef, Known, SourceRecord
+from b24migrate.model.values import OddValue, whole
 from b24migrate.ports import Answer, Command, Source
 
 # the ids of a record's attachments, as the payload has them
@@ -85,8 +86,10 @@ def describe_file(attachment: str, row: Json) -> Json:
 
 
 def parse_size(row: Mapping[str, Json]) -> int | None:
-    size = str(row.get("SIZE") or "")
-    return int(size) if size.isdecimal() else None
+    try:
+        return whole(row.get("SIZE"))
+    except OddValue:
+        return None
 
 
 def decode_answer(answer: Answer) -> Json:

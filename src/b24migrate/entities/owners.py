@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from b24migrate.entities.codes import RECORDS_OF, is_smart_type, owner
 from b24migrate.model.records import Args, Json
 from b24migrate.model.streams import Resolve, SourceRecord, Unresolved
+from b24migrate.model.values import OddValue, is_number, reference, text, whole
 
 # crm.timeline.comment.list and its neighbours name types by words
 # (api-reference/crm/timeline/comments/crm-timeline-comment-list.md, api-reference/crm/data-types.md).
@@ -16,19 +17,20 @@ DYNAMIC = "dynamic_"
 
 
 def owner_value(number: Json, source_id: Json) -> Args | None:
-    """As it is sent, with the IDs of the source; None for the ways of saying that there is none."""
-    kind, key = str(number or 0), str(source_id or 0)
-    if not (kind.isdecimal() and key.isdecimal() and int(kind) and int(key)):
+    """As it is sent, with the IDs of the source; None for the ways of saying that there is none. Raises OddValue."""
+    kind, key = whole(number), reference(source_id)
+    if not kind or key is None:
         return None
-    return {"ownerTypeId": int(kind), "ownerId": key}
+    if kind < 0 or not is_number(key):
+        raise OddValue
+    return {"ownerTypeId": kind, "ownerId": key}
 
 
 def type_of(name: Json) -> int:
-    """The number of a type that is named by a word; 0: it is not known."""
-    text = str(name or "").lower()
-    if text.startswith(DYNAMIC) and text.removeprefix(DYNAMIC).isdecimal():
-        return int(text.removeprefix(DYNAMIC))
-    return TYPES_BY_NAME.get(text, 0)
+    """The number of a type that is named by a word; 0: it is not known. Raises OddValue."""
+    word = (text(name) or "").lower()
+    number = word.removeprefix(DYNAMIC)
+    return int(number) if number != word and is_number(number) else TYPES_BY_NAME.get(word, 0)
 
 
 def is_owner_type(number: int) -> bool:

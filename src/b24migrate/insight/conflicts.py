@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from b24migrate.engine.phases import conflicts
 from b24migrate.engine.phases.conflicts import DECISIONS, conflict_policy
 from b24migrate.engine.phases.context import RunContext
@@ -16,7 +14,6 @@ from b24migrate.insight.lookup.fields import quick_title
 from b24migrate.insight.register_page import AT_ONCE, read_page
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
-from b24migrate.model.streams import Stream
 from b24migrate.ports import CONFLICTS, RegisterRow
 
 COLUMNS = ("stream", "source_id", "field", "sent", "target", "source", "decision", "at_utc")
@@ -124,16 +121,8 @@ def find_titles(context: RunContext, rows: Sequence[RegisterRow]) -> dict[str, s
     for name, ids in by_stream.items():
         stream = context.streams.get(name)
         for one in context.store.get(stream.table, ids).values() if stream else ():
-            found[f"{name}:{one.row_key}"] = make_title(stream, one.payload) if stream else ""
+            found[f"{name}:{one.row_key}"] = quick_title(stream, one.payload)[:LONGEST_TITLE] if stream else ""
     return found
-
-
-def make_title(stream: Stream, payload: bytes) -> str:
-    """Nothing where the row in the store is damaged."""
-    try:
-        return quick_title(stream, payload)[:LONGEST_TITLE]
-    except msgspec.DecodeError:
-        return ""
 
 
 # ---------------------------------------------------------------- what a person decides
@@ -169,9 +158,14 @@ def read_decisions(
     if not set(head) >= NEEDED:
         raise BadConfiguration(say("conflicts.columns", path=place), hint=say("conflicts.columns_fix"))
     found: dict[Wanted, dict[str, None]] = {}
-    for cells in lines:
-        row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
-        decision = row.get("decision", "").lower()
-        if decision in DECISIONS:
-            found.setdefault(Wanted(decision, known(row["stream"])), {})[row["source_id"]] = None
+    places = [head.index(name) for name in ("decision", "stream", "source_id")]
+    for number, cells in enumerate(lines, 2):
+        decision, stream, source_id = (cells[at].strip() if at < len(cells) else "" for at in places)
+        if decision.lower() not in DECISIONS:
+            continue
+        if not stream or not source_id:
+            raise BadConfiguration(
+                say("conflicts.short_line", path=place, number=number), hint=say("conflicts.columns_fix")
+            )
+        found.setdefault(Wanted(decision.lower(), known(stream)), {})[source_id] = None
     return {key: list(ids) for key, ids in found.items()}

@@ -15,9 +15,9 @@ import msgspec
 
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
+from b24migrate.model.values import is_number
 
 STRANGE = "STRANGE_RESULT"
-LONGEST_ID = 18  # digits: larger numbers than any database counts with
 UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
 _EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
@@ -81,7 +81,7 @@ def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
     """A number, as text. Raises the error of an answer that makes no sense."""
     value = row_in(raw, method).get(field)
     text = str(value) if isinstance(value, str | int) else ""
-    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
+    if not is_number(text):
         raise unexpected_answer(method, (field,))
     return text
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from b24migrate.model.records import Json
 
+LONGEST_ID = 18  # digits: larger numbers than any database counts with
 LARGEST = 2.0**63  # of whole numbers: no portal keeps larger ones
 FALSE = frozenset({"N", "n", "0", "", "false", "False", "FALSE"})
 NOTHING = frozenset({"", "0"})
@@ -96,8 +97,24 @@ def references(value: Json) -> list[str]:
     return [one for one in map(reference, value) if one is not None]
 
 
+def is_number(text: str, longest: int = LONGEST_ID) -> bool:
+    """An id. Python reads other scripts' digits, and refuses to read thousands of them."""
+    return text.isascii() and text.isdecimal() and len(text) <= longest
+
+
+def members(value: Json) -> list[Json]:
+    """Of a list; PHP writes one with gaps as a map, and none in many ways."""
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, list):
+        return value
+    if is_unset(value):
+        return []
+    raise OddValue
+
+
 def by_number(source_id: str) -> tuple[int, str]:
-    return (int(source_id) if source_id.isdecimal() else 0, source_id)
+    return (int(source_id) if is_number(source_id) else 0, source_id)
 
 
 def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
@@ -110,7 +127,10 @@ def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
     if parsed.tzinfo is None:
         parsed = parsed.replace(tzinfo=timezone)
     offset = parsed.utcoffset()
-    return Moment(value, parsed.astimezone(UTC), int(offset.total_seconds() // 60) if offset else 0)
+    try:
+        return Moment(value, parsed.astimezone(UTC), int(offset.total_seconds() // 60) if offset else 0)
+    except OverflowError:  # in UTC it would be before the first year, or after the last
+        return None
 
 
 def stamp(value: Json, timezone: ZoneInfo) -> Stamp:
@@ -125,7 +145,10 @@ def _stamp(value: str, timezone: ZoneInfo) -> Stamp:
         return NO_TIME
     offset = parsed.utcoffset() if parsed.tzinfo else parsed.replace(tzinfo=timezone).utcoffset()
     offset = offset or timedelta()
-    utc = parsed.replace(tzinfo=None) - offset
+    try:
+        utc = parsed.replace(tzinfo=None) - offset
+    except OverflowError:
+        return NO_TIME
     return value, f"{utc.isoformat()}Z", offset.days * 1440 + offset.seconds // 60
 
 

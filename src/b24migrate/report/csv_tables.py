@@ -33,14 +33,23 @@ def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]])
 
 def harmless(cell: str) -> str:
     """A spreadsheet would run a name that begins like a formula. Some take full-width and small signs for the plain
-    ones, and skip blanks and invisible characters before them."""
+    ones, and skip blanks and invisible characters before them. An apostrophe more each time: it can be undone."""
+    return f"'{cell}" if is_formula(cell.lstrip("'")) else cell
+
+
+def is_formula(cell: str) -> bool:
     first = cell[:1]
     if first.isalnum() or not first:  # nearly all of a million
-        return cell
+        return False
     if first in BREAKS:
-        return f"'{cell}"
+        return True
     mark = next((one for one in cell if not one.isspace() and unicodedata.category(one) != "Cf"), "")
-    return f"'{cell}" if unicodedata.normalize("NFKC", mark) in FORMULA else cell
+    return unicodedata.normalize("NFKC", mark) in FORMULA
+
+
+def unquote(cell: str) -> str:
+    """What `harmless` was given."""
+    return cell[1:] if cell.startswith("'") and is_formula(cell.lstrip("'")) else cell
 
 
 def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:
@@ -56,8 +65,14 @@ def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:
 
 
 def parse_lines(text: str) -> Iterator[list[str]]:
+    """Raises BadConfiguration for what is no table."""
     head = text.partition("\n")[0]
-    yield from csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    try:
+        for row in rows:
+            yield [unquote(cell) for cell in row]
+    except csv.Error as error:
+        raise BadConfiguration(say("cli.no_table", number=rows.line_num, why=error)) from None
 
 
 def format_lines(rows: Iterable[Sequence[str]]) -> str:

@@ -112,10 +112,10 @@ class ImportTarget:
     def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
         method = f"import.{wire_entity}.list"
         result = self._call(method, {"stream": stream, "after": after, "limit": _AT_ONCE, "keys": None})
-        cursor, count = result.get("cursor"), result.get("count")
-        if "cursor" not in result or not isinstance(count, int) or not isinstance(cursor, str | int | None):
+        if "cursor" not in result:
             raise _strange(method)
-        return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
+        cursor, count = _text_or_none(result, "cursor"), _whole(result, "count")
+        return [_record(entry) for entry in _entries(result, method)], cursor, count
 
     def file_bytes(self) -> int:
         return self._limits.file_bytes
@@ -208,10 +208,7 @@ class ImportTarget:
 
     def _put(self, body: Args) -> tuple[int, str | None]:
         result = self._call("import.files.put", body)
-        received, file_id = result.get("received"), result.get("id")
-        if not isinstance(received, int) or received < 0 or not isinstance(file_id, str | int | None):
-            raise _strange("import.files.put")
-        return received, None if file_id is None else str(file_id)
+        return _whole(result, "received"), _text_or_none(result, "id")
 
     def _call(self, method: str, body: Args) -> Mapping[str, Any]:
         """One POST of its own: never inside a batch, never with a key that the box would take for itself."""
@@ -301,13 +298,13 @@ def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
         raise _strange("fields")
     options = _options(entry)
     error_code, text, _ = _error(entry) if status == "failed" else ("", "", False)
-    return FieldOutcome(code, str(entry.get("target") or code), status, options, error_code, text)
+    return FieldOutcome(code, _text_or_none(entry, "target") or code, status, options, error_code, text)
 
 
 def _options(entry: Mapping[str, Any]) -> dict[str, str]:
     """PHP writes an empty map as a list."""
     raw = entry.get("options")
-    return {str(source): str(target) for source, target in raw.items()} if isinstance(raw, dict) else {}
+    return {str(source): _text(raw, source) for source in raw} if isinstance(raw, dict) else {}
 
 
 def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
@@ -369,6 +366,18 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
     if value == "" or not isinstance(value, str | int) or isinstance(value, bool):
         raise _strange(name)
     return str(value)
+
+
+def _text_or_none(entry: Mapping[str, Any], name: str) -> str | None:
+    return None if entry.get(name) in (None, "") else _text(entry, name)
+
+
+def _whole(entry: Mapping[str, Any], name: str) -> int:
+    """PHP's booleans are no numbers, although Python takes them for some."""
+    value = entry.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _strange(name)
+    return value
 
 
 def _strange(what: str) -> Transient:

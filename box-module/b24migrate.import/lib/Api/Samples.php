@@ -41,7 +41,9 @@ final class Samples
         'PROVIDER_ID' => 'CRM_EMAIL', 'PROVIDER_TYPE_ID' => 'EMAIL', 'SUBJECT' => self::EMOJI,
         'DESCRIPTION' => self::EMOJI, 'DESCRIPTION_TYPE' => 3, 'CREATED' => self::BEFORE,
         'LAST_UPDATED' => self::LATER, 'RESPONSIBLE_ID' => '{users}', 'AUTHOR_ID' => '{users (another)}',
-        'DIRECTION' => 1, 'SETTINGS' => ['MESSAGE_HEADERS' => ['Message-Id' => '<1@b24migrate.invalid>']],
+        'DIRECTION' => 1, 'SETTINGS' => [
+            'MESSAGE_HEADERS' => ['Message-Id' => '<1@b24migrate.invalid>'], 'SANITIZE_ON_VIEW' => 1,
+        ],
         'COMMUNICATIONS' => [
             ['TYPE' => 'EMAIL', 'VALUE' => 'selftest@b24migrate.invalid', 'owner' => self::OF_CONTACT],
         ],

@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Port\Box;
+use Bitrix\Crm\Activity\Provider\Email;
 use Bitrix\Crm\ActivityTable;
+use Bitrix\Crm\Format\TextHelper;
 use Bitrix\Main\Type\DateTime;
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -36,6 +38,10 @@ final class CrmActivities extends Gateway
     private const COMPLETED = 2;
     /** Its body lies in a table of its own, which no method of the source opens. */
     private const COMPRESSED = 'EMAIL_COMPRESSED';
+    private const MAIL = 4;
+    private const HTML = 3;
+    /** By this the kernel cleans a letter whenever it shows it. */
+    private const CLEANED_WHEN_SHOWN = 'SANITIZE_ON_VIEW';
 
     public function __construct(Box $box, string $stream)
     {
@@ -144,6 +150,7 @@ final class CrmActivities extends Gateway
 
     private function row(array $fields): array
     {
+        $fields = $this->harmless($fields);
         $row = self::columns()->toKernel($fields);
         foreach (self::LONGEST as $column => $most) {
             if (mb_strlen($row[$column] ?? '') > $most) {
@@ -154,7 +161,7 @@ final class CrmActivities extends Gateway
         foreach (array_intersect(self::SERIALIZED, array_keys($fields)) as $name) {
             $row[$name] = CrmActivityParts::plain($fields[$name] ?? []);
             if (strlen(serialize($row[$name])) > self::LARGEST) {
-                $row[$name] = [];
+                $row[$name] = array_intersect_key($row[$name], [self::CLEANED_WHEN_SHOWN => true]);
                 $this->leftOut[] = $name;
             }
         }
@@ -162,6 +169,28 @@ final class CrmActivities extends Gateway
         // Made here: what the kernel's own helper answers is a piece of SQL, unless it is told otherwise.
         $never = DateTime::createFromTimestamp((int)mktime(0, 0, 0, 12, 31, 9999));
         return $compressed + ['DEADLINE' => $row['DEADLINE'] ?? $never] + $row;
+    }
+
+    /**
+     * The kernel shows a description in HTML as it is in the table: it cleans what it takes, or marks a letter to be
+     * cleaned when it is shown. A script in it would run for everybody who opens it.
+     */
+    private function harmless(array $fields): array
+    {
+        $description = (string)($fields['DESCRIPTION'] ?? '');
+        if ((int)($fields['DESCRIPTION_TYPE'] ?? 0) !== self::HTML || $description === '') {
+            return $fields;
+        }
+        $provider = (string)($fields['PROVIDER_ID'] ?? '');
+        $isLetter = $provider === 'CRM_EMAIL' || ($provider === '' && $fields['TYPE_ID'] === self::MAIL);
+        if ($isLetter && method_exists(Email::class, 'getDescriptionHtmlByActivityFields')) {
+            $settings = (array)($fields['SETTINGS'] ?? []);
+            $settings[self::CLEANED_WHEN_SHOWN] = ($settings[self::CLEANED_WHEN_SHOWN] ?? 0) ?: 1;
+            return ['SETTINGS' => $settings] + $fields;
+        }
+        $clean = TextHelper::sanitizeHtml($description);
+        $clean === $description || $this->leftOut[] = 'DESCRIPTION';
+        return ['DESCRIPTION' => $clean] + $fields;
     }
 
     /** Those that must not be empty. Dates are strings of the site here. */

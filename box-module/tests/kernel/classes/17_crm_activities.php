@@ -280,6 +280,33 @@ namespace Bitrix\Voximplant {
     }
 }
 
+namespace Bitrix\Crm\Activity\Provider {
+
+    class Email
+    {
+        /** Cleans where the activity says so, and nothing otherwise. */
+        public static function getDescriptionHtmlByActivityFields(array $activity): string
+        {
+            $isMarked = (bool)($activity['SETTINGS']['SANITIZE_ON_VIEW'] ?? false);
+            $html = (string)$activity['DESCRIPTION'];
+            return $isMarked ? \Bitrix\Crm\Format\TextHelper::sanitizeHtml($html) : $html;
+        }
+    }
+}
+
+namespace Bitrix\Crm\Format {
+
+    class TextHelper
+    {
+        /** Less than the kernel's own does. */
+        public static function sanitizeHtml($html)
+        {
+            $html = (string)preg_replace('#<script\b.*?</script\s*>#is', '', (string)$html);
+            return (string)preg_replace('#\son\w+\s*=\s*("[^"]*"|\'[^\']*\')#i', '', $html);
+        }
+    }
+}
+
 namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;

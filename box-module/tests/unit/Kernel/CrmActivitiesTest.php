@@ -13,6 +13,7 @@ use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\OwnersCase;
 use B24migrate\Import\Tests\Kernel\Rows;
 use B24migrate\Import\Tests\Kernel\World;
+use Bitrix\Crm\Activity\Provider\Email;
 use Bitrix\Crm\Service\Timeline\Monitor;
 
 final class CrmActivitiesTest extends OwnersCase
@@ -34,6 +35,42 @@ final class CrmActivitiesTest extends OwnersCase
         $this->assertSame(md5('<abc@mail.example>'), World::row('crm_act_mail', $id)['MSG_ID_HASH']);
         $this->assertArrayHasKey('SEARCH_CONTENT', $row);
         $this->assertTrue($this->records('crm_activities')->has($id));
+    }
+
+    public function testAScriptInALetterIsNeverShown(): void
+    {
+        $script = '<b>Hello</b><script>steal()</script><img src="x" onerror="steal()">';
+        $headers = ['MESSAGE_HEADERS' => ['X' => str_repeat('x', 66000)]];
+        $without = [null, ['SANITIZE_ON_VIEW' => 0], ['SANITIZE_ON_VIEW' => false, 'COUNT' => 5], $headers];
+        foreach ($without as $place => $settings) {
+            $mail = self::mail(['DESCRIPTION' => $script, 'SETTINGS' => $settings]);
+            $id = $this->made('crm_activities', $mail, "letter$place");
+            $row = World::row('crm_act', (int)$id);
+            $this->assertSame($script, $row['DESCRIPTION']);
+            $shown = Email::getDescriptionHtmlByActivityFields($row);
+            $this->assertSame('<b>Hello</b><img src="x">', $shown);
+        }
+        $old = ['PROVIDER_ID' => null, 'PROVIDER_TYPE_ID' => null, 'SETTINGS' => null, 'DESCRIPTION' => $script];
+        $id = $this->made('crm_activities', self::mail($old), 'old');
+        $this->assertSame(1, World::row('crm_act', (int)$id)['SETTINGS']['SANITIZE_ON_VIEW']);
+    }
+
+    public function testAScriptInAnyOtherActivityIsTakenOutAndTold(): void
+    {
+        $script = ['DESCRIPTION' => '<i>On the phone</i><script>steal()</script>', 'DESCRIPTION_TYPE' => 3];
+        $gateway = $this->records('crm_activities');
+        foreach (['CRM_MEETING', 'VOXIMPLANT_CALL', 'CRM_REQUEST', 'CRM_SMS'] as $provider) {
+            $id = $gateway->create('k', self::meeting($script + ['PROVIDER_ID' => $provider]));
+            $this->assertSame('<i>On the phone</i>', World::row('crm_act', (int)$id)['DESCRIPTION']);
+            $this->assertSame(['DESCRIPTION'], $gateway->leftOut());
+            $gateway->update($id, ['DESCRIPTION' => '<script>steal()</script>']);
+            $this->assertSame('', World::row('crm_act', (int)$id)['DESCRIPTION']);
+            $gateway->leftOut();
+        }
+        $plain = self::meeting(['DESCRIPTION' => '<script>told, not run</script>', 'DESCRIPTION_TYPE' => 1]);
+        $id = $gateway->create('plain', $plain);
+        $this->assertSame($plain['DESCRIPTION'], World::row('crm_act', (int)$id)['DESCRIPTION']);
+        $this->assertSame([], $gateway->leftOut());
     }
 
     public function testWhatIsDoneStandsInTheTimelineOfAllItsRecordsAsOfItsOwnDay(): void
@@ -179,7 +216,7 @@ final class CrmActivitiesTest extends OwnersCase
         $id = $gateway->create('a', self::mail($long));
         $this->assertSame(['SUBJECT', 'LOCATION', 'SETTINGS', 'COMMUNICATIONS'], $gateway->leftOut());
         $now = $gateway->read([$id])[$id];
-        $this->assertSame([512, 256, null, 256], [
+        $this->assertSame([512, 256, ['SANITIZE_ON_VIEW' => 1], 256], [
             mb_strlen($now['SUBJECT']), mb_strlen($now['LOCATION']), $now['SETTINGS'],
             strlen($now['COMMUNICATIONS'][0]['VALUE']),
         ]);
@@ -247,7 +284,7 @@ final class CrmActivitiesTest extends OwnersCase
                 ['TYPE' => 'EMAIL', 'VALUE' => 'bob@client.example', 'owner' => null],
             ],
             'SETTINGS' => ['MESSAGE_HEADERS' => ['Message-Id' => '<ABC@mail.example>'], 'EMAIL_META' => ['to' => ['a']]]
-                + ['COUNT' => 5],
+                + ['COUNT' => 5, 'SANITIZE_ON_VIEW' => 1],
             'PROVIDER_PARAMS' => null, 'FILES' => [], 'ORIGINATOR_ID' => null, 'ORIGIN_ID' => 'VI_callid.12',
             'IS_INCOMING_CHANNEL' => true,
         ];

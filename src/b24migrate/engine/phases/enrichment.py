@@ -10,10 +10,11 @@ from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import RunContext, decode_extras
 from b24migrate.engine.phases.stage import keep_page
 from b24migrate.messages import say
-from b24migrate.model.answers import UNCLEAR
+from b24migrate.model.answers import STRANGE, UNCLEAR
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Permanent, Transient
 from b24migrate.model.records import REFUSED, Page, Row
 from b24migrate.model.streams import Listing, PerParent, Stream
+from b24migrate.model.values import OddValue
 from b24migrate.ports import Source
 
 CHILDREN_AT_ONCE = 500  # ten requests
@@ -72,6 +73,8 @@ def _enrich(
     """An answer that nobody thought of is an error of these rows."""
     try:
         return enrich(context.source, rows)
+    except OddValue as odd:
+        raise Transient(say("record.odd_value", field=str(odd)), code=STRANGE, own=True) from None
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
         about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
         raise unexpected(context, bug, context.owner[stream.name].name, about) from None

@@ -126,7 +126,7 @@ def last_writer(context: RunContext, stream: Stream, record: SourceRecord) -> tu
         if written is None or (latest is not None and written.utc < latest):
             continue
         by = record.payload.get(one.by) if isinstance(one.by, str) else one.by(record)
-        user, latest = str(by or UNKNOWN), written.utc
+        user, latest = str(by or UNKNOWN) if isinstance(by, str | int) else UNKNOWN, written.utc
     return user, latest
 
 

@@ -120,8 +120,10 @@ def examine_rows(
     the reason: sending it will fail as well, and the next run reads it again."""
     try:
         return *examine_batch(context, stream, rows, pulled, needed), {}
+    except values.OddValue as error:
+        why: str = say("record.odd_value", field=str(error)) if str(error) else say("record.unreadable")
     except msgspec.DecodeError:
-        why: str = say("record.unreadable")
+        why = say("record.unreadable")
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
         about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
         why = unexpected(context, bug, context.owner[stream.name].name, about).message

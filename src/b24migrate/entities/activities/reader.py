@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, skip_reason
+from b24migrate.entities.activities.providers import COMPRESSED, is_compressed, provider_of, skip_reason
 from b24migrate.entities.owners import is_owner_type, owner_value, resolve_owner, type_of, without_repeats
 from b24migrate.entities.readers import is_link, mark_unread
 from b24migrate.messages import Message, say
@@ -15,7 +15,7 @@ from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Row, SetAside
 from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
-from b24migrate.model.values import text
+from b24migrate.model.values import members, reference, text, whole
 from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
@@ -26,6 +26,7 @@ NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
 OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrated
 # A meeting room and its booking (kernel calendar, Rooms\Util::parseLocation).
 ROOM = re.compile(r"(?:calendar|ECMR)_\d+(?:_\d+)?")
+LETTER, HTML, CLEANED = "CRM_EMAIL", 3, "SANITIZE_ON_VIEW"
 # A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity).
 INLINE = re.compile(r"(?:bxacid:n?|crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
 
@@ -71,14 +72,13 @@ def communications(seen: SourceRecord) -> Json:
     listed = seen.payload.get("COMMUNICATIONS", ABSENT)
     if listed is ABSENT:
         return ABSENT
-    members = listed.values() if isinstance(listed, dict) else listed or ()
     return [
         {
             "TYPE": text(one.get("TYPE")),
             "VALUE": text(one.get("VALUE")),
             "owner": owner_value(one.get("ENTITY_TYPE_ID"), one.get("ENTITY_ID")),
         }
-        for one in members
+        for one in members(listed)
         if isinstance(one, dict)
     ]
 
@@ -97,13 +97,17 @@ def emails(seen: SourceRecord) -> list[str]:
 
 
 def settings(seen: SourceRecord) -> Json:
+    """A letter in HTML is marked to be cleaned whenever it is shown. Without the mark the kernel shows it as it is
+    (crm 25.100, Activity/Provider/Email), and a script in it would run."""
     listed = seen.payload.get("SETTINGS", ABSENT)
-    if listed is ABSENT:
-        return ABSENT
-    if not isinstance(listed, dict):  # PHP writes an empty list for an empty map
-        return None
     left_out = NOTED_BY_ITSELF | OF_THE_PORTAL
-    return {name: part for name, part in listed.items() if name not in left_out and not is_room(part)}
+    # PHP writes an empty list for an empty map.
+    kept: dict[str, Json] | None = None
+    if isinstance(listed, dict):
+        kept = {name: part for name, part in listed.items() if name not in left_out and not is_room(part)}
+    if provider_of(seen.payload) == LETTER and whole(seen.payload.get("DESCRIPTION_TYPE")) == HTML:
+        return {**(kept or {}), CLEANED: (kept or {}).get(CLEANED) or 1}
+    return ABSENT if listed is ABSENT else kept
 
 
 def place(seen: SourceRecord) -> Json:
@@ -181,10 +185,9 @@ def provider_type(seen: SourceRecord) -> Json:
 def listed_files(seen: SourceRecord) -> Iterator[FileRef]:
     """Ids of Drive objects; their links hold no key (api-reference/crm/timeline/activities). Missing where there are
     none."""
-    listed = seen.payload.get("FILES") or ()
-    for one in listed.values() if isinstance(listed, dict) else listed:
-        if isinstance(one, dict) and str(one.get("id") or "").isdecimal():
-            yield FileRef("disk", str(one["id"]))
+    for one in members(seen.payload.get("FILES")):
+        if isinstance(one, dict) and (number := reference(one.get("id"))):
+            yield FileRef("disk", number)
 
 
 def files_of_activity(seen: SourceRecord) -> Iterator[FileRef]:
@@ -220,11 +223,11 @@ def owner_of_call(seen: SourceRecord) -> Json:
 def recording(seen: SourceRecord) -> Iterator[FileRef]:
     """On the Drive; else where the operator keeps it, under a link that may have expired
     (api-reference/telephony/voximplant/voximplant-statistic-get.md)."""
-    number, link = str(seen.payload.get("RECORD_FILE_ID") or ""), seen.payload.get("CALL_RECORD_URL")
-    if number.isdecimal() and int(number):
+    number, link = reference(seen.payload.get("RECORD_FILE_ID")), text(seen.payload.get("CALL_RECORD_URL"))
+    if number:
         yield FileRef("disk", number)
-    elif is_link(link):
-        yield FileRef.of_link("call", seen.id, str(link))
+    elif link and is_link(link):
+        yield FileRef.of_link("call", seen.id, link)
 
 
 def recording_keys(seen: SourceRecord) -> Json:

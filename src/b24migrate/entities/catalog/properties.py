@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from b24migrate.entities.catalog.reader import is_nothing, travels, types_of, values_at
 from b24migrate.model.records import Json
 from b24migrate.model.streams import ABSENT, EMPTIED, Resolve, SourceRecord, Unresolved
-from b24migrate.model.values import day, stamp
+from b24migrate.model.values import day, reference, stamp
 
 OPTIONS = "crm_product_props.options"
 PREFIX = "property"
@@ -40,9 +40,9 @@ def value_code(seen: SourceRecord, entry: Json, resolve: Resolve) -> Json:
     kind, user_type, _ = types_of(seen)[number]
     target = resolve("crm_product_props", owner)
     if kind == "L":
-        return [target, place, resolve(OPTIONS, f"{owner}:{value}")]
+        return [target, place, resolve(OPTIONS, f"{owner}:{reference(value)}")]
     if user_type in PEOPLE:
-        return [target, place, resolve("users", str(value))]
+        return [target, place, resolve("users", str(reference(value)))]
     if user_type in TIMES:
         return [target, place, in_utc(value, whole=user_type == "DateTime")]
     return [target, place, str(value) if isinstance(value, int | float) else value]

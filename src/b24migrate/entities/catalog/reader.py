@@ -46,7 +46,7 @@ def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
     belong to shops and not to the CRM."""
     started = datetime.now(UTC)
     answers = source.batch([Command("catalog.catalog.list", BY_ID), properties_from(0)])
-    known = [row_in(raw, "catalog.catalog.list") for raw in rows_of(answers[0], "catalogs")]
+    known = [numbered_row(raw, "catalog.catalog.list", "iblockId") for raw in rows_of(answers[0], "catalogs")]
     properties = list(every_property(source, answers[1]))
     chosen = choose_catalogs(known)
     rows = [describe(kind, one, properties) for kind, one in chosen.items()]
@@ -64,6 +64,12 @@ def rows_of(answer: Answer, key: str) -> list[msgspec.Raw]:
     if answer.error is not None:
         raise answer.error
     return open_list(answer.result, (key,), key).items
+
+
+def numbered_row(raw: msgspec.Raw, method: str, field: str = "id") -> Args:
+    """An object with an id. Raises the error of an answer that makes no sense."""
+    id_of(raw, field, method)
+    return row_in(raw, method)
 
 
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
@@ -88,7 +94,7 @@ def properties_from(start: int) -> Command:
 def every_property(source: Source, first: Answer) -> Iterator[Args]:
     answer = first
     while True:
-        yield from (row_in(raw, "catalog.productProperty.list") for raw in rows_of(answer, "productProperties"))
+        yield from (numbered_row(raw, "catalog.productProperty.list") for raw in rows_of(answer, "productProperties"))
         if not answer.next:
             return
         (answer,) = source.batch([properties_from(answer.next)])
@@ -185,7 +191,7 @@ def options_of(source: Source, numbers: Sequence[str]) -> list[list[Args]]:
         following: dict[str, int] = {}
         for number, answer in zip(starts, source.batch(asked), strict=True):
             raws = rows_of(answer, "productPropertyEnums")
-            found[number] += [row_in(raw, "catalog.productPropertyEnum.list") for raw in raws]
+            found[number] += [numbered_row(raw, "catalog.productPropertyEnum.list") for raw in raws]
             if raws and answer.next:
                 following[number] = answer.next
         starts = following

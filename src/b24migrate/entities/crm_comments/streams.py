@@ -41,6 +41,7 @@ from b24migrate.model.streams import (
     Written,
     times,
 )
+from b24migrate.model.values import members, reference, text
 from b24migrate.ports import Answer, Command, Source
 
 LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
@@ -144,10 +145,9 @@ def owners_of(seen: SourceRecord) -> list[Args]:
 
 def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
     """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
-    listed = seen.payload.get("FILES") or ()
-    for one in listed.values() if isinstance(listed, dict) else listed:
-        if isinstance(one, dict) and str(one.get("id") or "").isdecimal():
-            yield FileRef("disk", str(one["id"]), name=str(one.get("name") or ""), size=one.get("size"))
+    for one in members(seen.payload.get("FILES")):
+        if isinstance(one, dict) and (number := reference(one.get("id"))):
+            yield FileRef("disk", number, name=text(one.get("name")) or "", size=one.get("size"))
 
 
 crm_comments = Stream(

@@ -10,7 +10,7 @@ import msgspec
 
 from b24migrate.entities.codes import DEAL, pipeline
 from b24migrate.messages import say
-from b24migrate.model.answers import LONGEST_ID, open_list
+from b24migrate.model.answers import open_list
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.streams import (
     ABSENT,
@@ -28,7 +28,7 @@ from b24migrate.model.streams import (
     texts,
     wholes,
 )
-from b24migrate.model.values import OddValue, moment
+from b24migrate.model.values import OddValue, is_number, moment
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "crm.deal.recurring.list"
@@ -48,7 +48,7 @@ def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
     for raw in open_list(answer.result, (), METHOD).items:
         found = msgspec.json.decode(raw)
         number = str(upper_names(found).get("ID", "")) if isinstance(found, dict) else ""
-        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_ID:
+        if is_number(number):
             rows.append(Row(number, bytes(raw)))
         else:
             odd.append(say("portal.id_missing", method=METHOD, field="ID"))

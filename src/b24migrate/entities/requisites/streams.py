@@ -109,7 +109,7 @@ def list_by_owner(method: str, key: Sequence[str]) -> Listing:
 
 def by_owner(method: str, key: Sequence[str]) -> Fetch:
     def asked(row_key: str) -> Args:
-        return {"filter": dict(zip(key, row_key.split(":"), strict=True))}
+        return {"filter": dict(zip(key, row_key.split(":", len(key) - 1), strict=True))}  # an odd one may have more
 
     return fetch_one_by_one(method, asked, id_field=":".join(key))
 
@@ -138,7 +138,7 @@ def fields_of(seen: SourceRecord) -> Json:
 
 def preset_field(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
     """A custom field that the target does not have is left out."""
-    name = str(value.get("FIELD_NAME") or "") if isinstance(value, dict) else ""
+    name = text(value.get("FIELD_NAME")) if isinstance(value, dict) else None
     if not name:
         raise OddValue("fields")
     code = resolve.field(name) if name.startswith(UF) else name

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from b24migrate.engine.phases.comparison import ask_source_again
-from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.engine.phases.custom_values import CustomValues, MappedField
 from b24migrate.engine.phases.fields import field_value, with_children
 from b24migrate.engine.phases.pull_through import links_of_field
@@ -247,14 +247,25 @@ class FieldDrafts:
         return Draft(name, kind, payload.get(name, ABSENT), before.get(name, ABSENT), may_be_sent=may_be_sent)
 
 
+def decode_or_empty(record: Record, stream: Stream) -> SourceRecord:
+    """Without its values where the row in the store is damaged."""
+    try:
+        return decode_record(record, stream)
+    except msgspec.DecodeError:
+        return SourceRecord(record.row_key, {}, {})
+
+
 def full_title(stream: Stream, one: SourceRecord) -> str:
     """Whole; a message is its own title."""
     return _join_parts(one.payload.get(name) for name in stream.title)
 
 
 def quick_title(stream: Stream, payload: bytes) -> str:
-    """The same, without decoding the rest: a million of them are looked at."""
-    return _join_parts(_decoder(stream.title)(payload))
+    """The same, without decoding the rest: a million of them are looked at. Nothing where the row is damaged."""
+    try:
+        return _join_parts(_decoder(stream.title)(payload))
+    except msgspec.DecodeError:
+        return ""
 
 
 def _join_parts(parts: Iterable[Json]) -> str:
@@ -277,4 +288,8 @@ def short_title(stream: Stream, one: SourceRecord) -> str:
 
 
 def list_emails(stream: Stream, one: SourceRecord) -> tuple[str, ...]:
-    return tuple(cut(address, LONGEST_TITLE) for address in stream.emails(one) if address)
+    """None where they are no list."""
+    try:
+        return tuple(cut(address, LONGEST_TITLE) for address in stream.emails(one) if address)
+    except STRANGE:
+        return ()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases.comparison import EMPTY, ExpectedDifferences, Outcome, compare_fields, latest_version
 from b24migrate.engine.phases.compose import ComposedRecord, Composer
-from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.fields import (
     STRANGE,
@@ -16,6 +16,7 @@ from b24migrate.insight.lookup.fields import (
     FieldDrafts,
     ask_source,
     ask_target,
+    decode_or_empty,
     list_emails,
     short_title,
 )
@@ -105,8 +106,8 @@ def _staged(
     one = _record(row)
     link = context.store.links(stream.name, [one.row_key]).get(one.row_key)
     sides = _ask_portals(context, stream, one, link, ask=ask)
-    then = decode_record(one, stream)
-    now = latest_version(stream, one, sides.now)
+    then = decode_or_empty(one, stream)
+    now = then if sides.now is None else latest_version(stream, one, sides.now)
     fields, problem = _fields(context, stream, one, (then, now), sides)
     files, files_in_all = related.files(context, stream, now)
     return RecordView(
@@ -152,7 +153,7 @@ def _fields(
     then, now = versions
     composer = Composer(context, stream, late=True)
     try:
-        composed = composer.compose(one, now)
+        composed = composer.compose(one, None if sides.now is None else now)
         problem = composed.problem[1] if composed.problem else ""
     except STRANGE as error:
         composed, problem = ComposedRecord(one), say("lookup.unreadable", error=error)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup import related
-from b24migrate.insight.lookup.fields import list_emails, quick_title, short_title
+from b24migrate.insight.lookup.fields import decode_or_empty, list_emails, quick_title, short_title
 from b24migrate.insight.lookup.model import Hit, Hits
 from b24migrate.insight.lookup.record import is_possible_id, owner_name
 from b24migrate.messages import say
@@ -64,7 +64,7 @@ class Query(NamedTuple):
         address = self.natural
         if address.isascii() and address.encode() not in record.payload.lower():  # nearly always, and cheap
             return False
-        return any(address in one.lower() for one in list_emails(stream, decode_record(record, stream)))
+        return any(address in one.lower() for one in list_emails(stream, decode_or_empty(record, stream)))
 
 
 AT_ONCE = 500
@@ -155,7 +155,7 @@ def _holder(context: RunContext, stream: Stream, wanted: Query) -> str | None:
 
 
 def _hit(context: RunContext, stream: Stream, record: Record, by: str) -> Hit:
-    one = decode_record(record, stream)
+    one = decode_or_empty(record, stream)
     return Hit(
         stream.name,
         owner_name(context, stream),
