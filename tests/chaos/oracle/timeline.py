@@ -17,6 +17,10 @@ NAMES = {1: "lead", 2: "deal", 3: "contact", 4: "company", 7: "quote", 31: "smar
 SHOWN_ONLY = frozenset({"CRM_TASKS_TASK", "IMOPENLINES_SESSION", "CONFIGURABLE_REST_APP", "PARTNER_WIDGET"})
 MESSAGES = frozenset({"CRM_SMS", "CRM_WHATSAPP"})
 NO_SETTING = frozenset({"READ_CONFIRMED", "CALENDAR_SECTION_ID"})
+OF_A_CALL = (
+    *("PHONE_NUMBER", "PORTAL_NUMBER", "CALL_CATEGORY", "CALL_FAILED_CODE", "CALL_FAILED_REASON", "COMMENT"),
+    "COST_CURRENCY",
+)
 PICTURES = (r"(bxacid:n)(\d+)", r"(/bitrix/tools/crm_show_file\.php\?fileId=)(\d+)")
 
 
@@ -81,10 +85,11 @@ def _call(row: Fields, ids: Ids) -> Fields:
         "CALL_ID": row["CALL_ID"],
         "CALL_TYPE": int(row["CALL_TYPE"]),
         "PORTAL_USER_ID": ids.author(row["PORTAL_USER_ID"]),
-        "PHONE_NUMBER": row["PHONE_NUMBER"],
-        "CALL_DURATION": int(row["CALL_DURATION"]),
+        **{name: row[name] for name in OF_A_CALL},
+        **{name: int(row[name]) for name in ("CALL_DURATION", "CALL_VOTE")},
+        "RECORD_DURATION": int(row["RECORD_DURATION"]) if row["RECORD_DURATION"] else None,
+        "COST": float(row["COST"]),
         "CALL_START_DATE": utc(row["CALL_START_DATE"]),
-        "CALL_FAILED_CODE": row["CALL_FAILED_CODE"],
         "owner": _owner((kind, int(row["CRM_ENTITY_ID"])), ids) if kind else None,
         "RECORD_FILE": ids.file(f"disk:{recording}") if recording else None,
         "CRM_ACTIVITY_ID": ids.record("crm_activities", row["CRM_ACTIVITY_ID"]),
