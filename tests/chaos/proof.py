@@ -142,8 +142,8 @@ def _likeness(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
 
 def _first_difference(value: Json, actual: Json) -> tuple[str | None, Json, Json]:
     """Where, what should be there, what is; None where all is as it should be."""
-    if isinstance(value, dict) and isinstance(actual, dict) and value.keys() == actual.keys():
-        parts = ((f"/{name}", part, actual[name]) for name, part in value.items())
+    if isinstance(value, dict) and isinstance(actual, dict):  # what was emptied may be there, as empty
+        parts = ((f"/{name}", value.get(name), actual.get(name)) for name in {**value, **actual})
     elif isinstance(value, list) and isinstance(actual, list) and len(value) == len(actual):
         parts = ((f"/{at}", *both) for at, both in enumerate(zip(value, actual, strict=True)))
     else:
