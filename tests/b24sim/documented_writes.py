@@ -168,6 +168,7 @@ def _structure(writer: Writer) -> None:
     do("crm.status.get", {"id": status})
     do("crm.status.update", {"id": status, "fields": {"NAME": "Ally"}})
     do("crm.status.delete", {"id": status})
+    do("crm.status.add", {"fields": {**entry, "ENTITY_ID": "QUOTE_STATUS"}})
     smart = do("crm.type.add", {"fields": {"title": "Repairs"}})["type"]["id"]
     do("crm.type.update", {"id": smart, "fields": {"title": "Service"}})
     do("crm.type.delete", {"id": smart})

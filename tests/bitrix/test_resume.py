@@ -69,7 +69,8 @@ def after_a_cut(*answers: Response, first: Response | None = None) -> tuple[InMe
             source.resume("/disk/file.bin", part, limit=10**7)
         for _ in answers:
             try:
-                events.append(source.resume("/disk/file.bin", part, limit=10**7))
+                received = source.resume("/disk/file.bin", part, limit=10**7)
+                events.append(received and received[:2])
             except MigrationError as error:
                 events.append(error.code)
         return part, events, [one.headers.get("Range", "") for one in server.heard if one.method == "GET"]
@@ -164,3 +165,24 @@ def test_a_file_that_is_too_large_in_all_is_refused_at_its_rest() -> None:
     with Scripted(rest_of_file(HALF)) as server, pytest.raises(Permanent) as caught:
         BitrixSource(Kit([server.webhook]).portal).resume("/disk/file.bin", part, limit=len(CONTENT) - 1)
     assert caught.value.code == "TOO_LARGE"
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("attachment; filename=\"file.xlsx\"; filename*=utf-8''%D0%98%D1%82%D0%BE%D0%B3%D0%B8%20%26%201.xlsx", "Итоги & 1.xlsx"),
+        ("attachment; filename*=UTF-8'ru'%D0%90.pdf; size=3", "А.pdf"),
+        ('attachment; filename="%D0%90.pdf"', "А.pdf"),
+        ("attachment; filename*=utf-8''..%2F..%5Cetc%2Fpasswd%0D%0A.png", "passwd.png"),
+        (f'attachment; filename="{"x" * 300}.png"', f'{"x" * 196}.png'),
+        ("attachment; filename*=utf-8''..", ""),
+        ("attachment", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_file_has_the_name_that_the_answer_gives_it(header: str, name: str) -> None:
+    headers = (("Content-Disposition", header),) if header else ()
+    with Scripted(rest_of_file(headers=headers)) as server:
+        received = BitrixSource(Kit([server.webhook]).portal).resume("/disk/file.bin", InMemory(), limit=10**7)
+    assert received is not None
+    assert received.name == name

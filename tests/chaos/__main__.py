@@ -17,6 +17,7 @@ from tests.chaos.days import live
 KILLS, NIGHTLY = 30, 3
 ALL_S = 300.0  # no further company is begun when it could not be finished in time
 ONE_S = {"sqlite": 240.0, "azurite": 900.0, "php": 600.0, "rest": 600.0}
+SLOWER = "on a busy machine: clocks run so much slower, and each company may take so much longer"
 TARGETS = "php: the module for the box, killed as well; rest: a box without it, by its own methods"
 
 
@@ -49,8 +50,10 @@ def main() -> int:
 
 def _one(options: argparse.Namespace, seed: int) -> tuple[str, list[str]]:
     """What became of one company, and in what it is not as it should be."""
-    size, seconds = SIZES.get(options.target, Size()), max(ONE_S[options.store], ONE_S.get(options.target, 0.0))
-    where: dict[str, Any] = {"ground": options.store, "target": options.target, "keep": options.keep}
+    size, most = SIZES.get(options.target, Size()), max(ONE_S[options.store], ONE_S.get(options.target, 0.0))
+    seconds = most * options.slower
+    where: dict[str, Any] = {name: getattr(options, name) for name in ("target", "keep", "slower")}
+    where["ground"] = options.store
     if options.days:
         kills = NIGHTLY if options.kills is None else options.kills
         lived = live(seed, options.days, size, kills=kills, seconds=seconds * (options.days + 2), **where)
@@ -69,6 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--days", type=int, default=0, help="first a run, then so many days of work and `sync`")
     parser.add_argument("--store", choices=GROUNDS, default="sqlite", help="azurite: three processes share the work")
     parser.add_argument("--target", choices=BOXES, default="sim", help=TARGETS)
+    parser.add_argument("--slower", type=float, default=1.0, help=SLOWER)
     parser.add_argument("--keep", type=Path, help="a folder for what is left of those that are not proven")
     return parser.parse_args()
 

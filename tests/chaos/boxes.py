@@ -3,7 +3,7 @@ killed as well."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +12,21 @@ from tests.chaos import native, proof, storm
 from tests.chaos.kills import Migration
 from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
-from tests.chaos.proof import STREAMS, Difference, Proof
+from tests.chaos.proof import LATER, STREAMS, Difference, Proof
 from tests.php_box import PhpBox, php_box
 
 Prove = Callable[[Source, Portal, Migration, Json], Proof]
 Compare = Callable[[Source, Portal, Migration], Iterator[Difference]]
 Edit = Callable[[Portal, str, str, str], None]
-NAMES = {"groups": "NAME", "crm_deals": "title", "tasks": "title"}  # what people change on the box by hand
+ALL = (*STREAMS, *LATER)
+# What people change on the box by hand.
+NAMES = {
+    "groups": "NAME",
+    "tasks": "title",
+    "crm_activities": "SUBJECT",
+    "crm_products": "name",
+    **dict.fromkeys(("crm_deals", "crm_leads", "crm_invoices"), "title"),
+}
 APPLICATION = ("client_id", "client_secret", "refresh_token", "access_token", "token_url")
 STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from an application
 
@@ -35,6 +43,7 @@ class Box:
     edit: Edit = lambda box, stream, number, text: box.edit(stream, number, {NAMES[stream]: text})
     book: Callable[[Portal], Json] = proof.snapshot  # what a further run must not change
     in_turn: bool = False
+    untaken: Collection[str] = ()  # streams of which the box takes nothing
     strike: Callable[[], None] | None = None
     strays: Callable[[], list[str]] = list  # records that came by an import and that no key stands for, in words
 
@@ -64,6 +73,7 @@ def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
             edit=native.edit,
             book=native.book,
             in_turn=True,
+            untaken=native.UNTAKEN,
         )
 
 
@@ -71,7 +81,7 @@ def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
 def served_by_php(folder: Path, speed: float) -> Iterator[Box]:
     with php_box(folder) as php, portal(php.url, *_pace(speed), module="tests.front_door") as door:
         # no record is written in one transaction with its key: the more ways there are to die
-        php.tell("reset", {"apart": STREAMS})
+        php.tell("reset", {"apart": ALL})
         own = _records(php)
 
         def strike() -> None:
@@ -79,7 +89,7 @@ def served_by_php(folder: Path, speed: float) -> Iterator[Box]:
             php.start()
 
         def strays() -> list[str]:
-            known = {(stream, row["id"]) for stream in STREAMS for row in php.ask("dump", stream=stream)}
+            known = {(stream, row["id"]) for stream in ALL for row in php.ask("dump", stream=stream)}
             return [f"{stream}: {number} is on the box, and no key" for stream, number in _records(php) - own - known]
 
         yield Box(door, str(php.ask("rows", stream="users")["1"]["EMAIL"]), strike=strike, strays=strays)
@@ -94,7 +104,7 @@ def _administrator(box: Portal) -> str:
 
 
 def _records(php: PhpBox) -> set[tuple[str, str]]:
-    return {(stream, number) for stream in STREAMS for number in php.ask("rows", stream=stream)}
+    return {(stream, number) for stream in ALL for number in php.ask("rows", stream=stream)}
 
 
 BOXES = {"sim": simulated, "php": served_by_php, "rest": without_the_module}

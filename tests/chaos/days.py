@@ -68,12 +68,14 @@ def live(
     ground: str = "sqlite",
     target: str = "sim",
     keep: Path | None = None,
+    slower: float = 1.0,
 ) -> Report:
     """`kills`: in a night. Raises TimeoutError or RuntimeError when a pass does not come to its end."""
     started, chance = time.monotonic(), random.Random(f"days {seed}")
     zone, moves, policy = chance.choice(ZONES), chance.choice(CHAT_MOVES), chance.choice(DELETIONS)
     report = Report(seed, days, f"owner in {zone}, chats of tasks move {moves}, deletions {policy}", Ledger(moves))
-    with tempfile.TemporaryDirectory(prefix="b24days-") as place, GROUNDS[ground](Path(place)) as under:
+    with tempfile.TemporaryDirectory(prefix="b24days-") as place, GROUNDS[ground](Path(place)) as usual:
+        under = usual._replace(speed=usual.speed / slower)
         speed = under.speed
         habits = (
             f"--owner-zone={zone}",

@@ -19,7 +19,8 @@ from tests.chaos.store_reader import Cell, Peek
 
 ENTITIES = (
     *("users", "groups", "chats", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
-    *("tasks", "feed", "workflows"),
+    *("tasks", "feed", "workflows", "crm_catalog", "crm_leads", "crm_quotes", "crm_invoices", "crm_requisites"),
+    *("crm_recurring", "crm_calls", "crm_activities", "crm_comments", "crm_notes"),
 )
 ANY = "any"
 # A process is killed in every get and every set, and in some of the phases that are alike for all entities.

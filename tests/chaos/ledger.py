@@ -52,6 +52,7 @@ class Ledger:
     moves: str = "nothing"  # what a message in the chat of a task moves in the list of tasks
     known: Ids = field(default_factory=by_stream)  # shown to a pass that ended
     created: Ids = field(default_factory=by_stream)
+    excluded_chats: set[str] = field(default_factory=set)  # of those known: no store keeps one that is gone
     unseen: set[Id] = field(default_factory=set)  # changed in a way that a delta pass may miss
     missed: set[Id] = field(default_factory=set)  # of these, what one did miss
     edited: dict[Id, str] = field(default_factory=dict)  # by hand on the box, and nobody overwrote it: the field
@@ -78,6 +79,7 @@ class Ledger:
         """After a pass: this is what it was shown. What it may have missed may go before any pass has seen it."""
         for stream, rows in source.rows.items():
             self.known[stream] |= {one for one in rows if (stream, one) not in self.unseen}
+        self.excluded_chats |= source.excluded_chats
         self.both.clear()
 
     def edit(
@@ -184,9 +186,9 @@ class Ledger:
         for about in status["entities"].values():
             for stream, counts in about["streams"].items():
                 arrived = counts["import_ok"] + counts["import_err"] + counts["excluded"]
-                unshown = (
-                    len(self.known[stream] - source[stream].keys() - self.told[stream]) if counts["mismatch"] else 0
-                )
+                excluded = self.excluded_chats if stream == "chats" else set()
+                gone = self.known[stream] - source[stream].keys() - self.told[stream] - excluded
+                unshown = len(gone) if counts["mismatch"] else 0
                 if arrived - counts["retrieved"] not in (0, unshown) or counts["new"] or counts["error_retry"]:
                     yield f"{stream}: {counts['retrieved']} read, {arrived} arrived, failed or excluded: {counts}"
                 if counts["reported"] is not None and counts["reported"] + counts["deleted"] != counts["retrieved"]:

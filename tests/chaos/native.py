@@ -12,11 +12,14 @@ from tests.chaos.kills import Migration
 from tests.chaos.oracle import Ids, Json, Source, expected, failures
 from tests.chaos.oracle import key as key_of
 from tests.chaos.oracle.fate import orphans
+from tests.chaos.oracle.source import SALES, TIMELINE
 from tests.chaos.portals import Portal
 from tests.chaos.proof import EXTRA, LATER, MISSING, STREAMS, Difference, Proof, accounts
 
 CERTIFICATE = "certificate.jsonl"
 NOWHERE = "none"  # of what the box had said that it does not keep
+# REST offers no way to write these without mails, robots and today's date (docs/rest-target.md).
+UNTAKEN = frozenset({*SALES, "crm_recurring", *TIMELINE})
 CRM = ("crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
 # What the box's book calls them. Folders hold the files, a group has its chat; nothing stands for those.
 KINDS: Mapping[str, Sequence[str]] = {
@@ -77,6 +80,7 @@ def prove(source: Source, box: Portal, migration: Migration, status: Json) -> Pr
     proof.complain(_order(links))
     rightly = orphans(source, bad)
     proof.complain(_findings(migration.table("findings"), rightly))
+    proof.complain(_untold(migration))
     proof.complain(accounts(source, wanted, proof.failed, status, {"crm_spitems": len(rightly)}))
     return proof
 
@@ -111,7 +115,11 @@ def edit(box: Portal, stream: str, number: str, text: str) -> None:
         "crm_deals": ("crm.item.update", {"entityTypeId": 2, "id": number, "fields": {"title": text}}),
         "tasks": ("tasks.task.update", {"taskId": number, "fields": {"TITLE": text}}),
     }
-    box.call(*calls[stream])
+    if stream in calls:
+        box.call(*calls[stream])
+        return
+    kinds = ("product", "product.sku", "product.offer", "product.service")  # each has a method of its own
+    assert any(box.ask(f"catalog.{one}.update", {"id": number, "fields": {"name": text}}) for one in kinds)
 
 
 def _certified(migration: Migration) -> Iterator[str]:
@@ -144,6 +152,12 @@ def _findings(findings: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str
     for one in findings:
         if (one["source_id"], one["expected"]) not in rightly:
             yield "verify found " + " ".join(f"{name}={value[:120]!r}" for name, value in one.items() if value)
+
+
+def _untold(migration: Migration) -> Iterator[str]:
+    """What the box does not take is on the list that was accepted, and nothing of it was written."""
+    told = {row["stream"] for row in migration.table("fidelity") if row["keeping"] == "lost" and not row["field"]}
+    yield from (f"{stream}: the fidelity list does not say that it is lost" for stream in sorted(UNTAKEN - told))
 
 
 def _doubles(made: Json, links: Sequence[Link]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from tests.chaos.oracle.source import EXCLUDED_KINDS
@@ -24,11 +25,31 @@ WEATHER: dict[str, float] = {
 GROWING = (
     *("user.get", "sonet_group.get", "im.dialog.messages.get", "crm.item.list", "tasks.task.list", "log.blogpost.get"),
     *("bizproc.workflow.template.list", "task.checklistitem.getlist", "task.commentitem.getlist"),
+    *("crm.activity.list", "crm.timeline.comment.list", "voximplant.statistic.get", "crm.requisite.list"),
+    *("catalog.product.list", "catalog.section.list"),
 )
 WRITES = (
     *("*.add", "*.create", "*.addsubfolder", "*.uploadfile", "crm.item.batchImport", "*.commit"),
     *("*.update", "*.set", "*.setOwner"),
 )
+# What people change in each record.
+SOLD = {
+    **dict.fromkeys(
+        ("crm_companies", "crm_contacts", "crm_deals", "crm_leads", "crm_quotes", "crm_invoices"), "comments"
+    ),
+    "crm_spitems": "title",
+    "crm_products": "name",
+    "crm_requisites": "RQ_DIRECTOR",
+    "crm_bank_details": "COMMENTS",
+}
+FOLLOWED = {
+    "crm_activities": "DESCRIPTION",
+    "crm_comments": "COMMENT",
+    "crm_notes": "text",
+    "crm_logs": "text",
+    "crm_calls": "COMMENT",
+}
+ADDED = ("crm_calls", "crm_activities", "crm_comments", "crm_logs")
 SLOW_S = 0.2  # of real time: less than a client waits
 
 
@@ -78,7 +99,7 @@ def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:
 
 def people_keep_working(cloud: Portal, chance: random.Random) -> str:
     """Somebody writes, edits or deletes something while the migration runs; says what."""
-    return chance.choice((_talk, _talk, _sell, _work, _post))(cloud, chance)
+    return chance.choice((_talk, _talk, _sell, _sell, _follow, _follow, _work, _post))(cloud, chance)
 
 
 def _talk(cloud: Portal, chance: random.Random) -> str:
@@ -96,10 +117,23 @@ def _talk(cloud: Portal, chance: random.Random) -> str:
 
 
 def _sell(cloud: Portal, chance: random.Random) -> str:
-    stream = chance.choice(("crm_companies", "crm_contacts", "crm_deals", "crm_spitems"))
-    chosen = chance.choice(cloud.dump(stream))["id"]
-    fields = {"comments": _words(chance)["text"]} if stream != "crm_spitems" else {"title": _words(chance)["text"]}
-    cloud.mutate(stream=stream, op="update", id=chosen, fields=fields)
+    return _change(cloud, chance, SOLD)
+
+
+def _follow(cloud: Portal, chance: random.Random) -> str:
+    """What hangs on records of the CRM changes, or there is more of it."""
+    if chance.random() < 0.5:
+        return _change(cloud, chance, FOLLOWED)
+    stream = chance.choice(ADDED)
+    cloud.mutate(stream=stream, op="add")
+    return f"{stream} added"
+
+
+def _change(cloud: Portal, chance: random.Random, texts: Mapping[str, str]) -> str:
+    stream = chance.choice([*texts])
+    if rows := cloud.dump(stream):
+        text = _words(chance)["text"]
+        cloud.mutate(stream=stream, op="update", id=chance.choice(rows)["id"], fields={texts[stream]: text})
     return f"{stream} changed"
 
 

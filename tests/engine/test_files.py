@@ -41,6 +41,14 @@ def test_every_file_arrives_with_its_bytes(talk: World) -> None:
     }
 
 
+def test_a_file_of_the_crm_keeps_its_name(whole: World) -> None:
+    """The source says it nowhere but beside the bytes."""
+    names = {key: row["fields"]["name"] for key, row in whole.imported("files").items() if ":crm:" in key}
+    numbers = {key: int(key.rpartition(":")[2]) for key in names}
+    assert names == {key: whole.cloud.portal.company.crm.file(number).name for key, number in numbers.items()}  # type: ignore[union-attr]
+    assert any(name.endswith(".docx") for name in names.values())
+
+
 def test_a_download_that_fails_once_is_tried_again_before_anything_is_sent(small: World) -> None:
     """The time of the next try may come before the end of the round that failed."""
     small.strike_cloud({"method": "download", "kind": "500", "at": [1, 4, 6]})

@@ -19,6 +19,7 @@ from b24migrate.engine.diagnosis import Facts
 from b24migrate.entities import catalog
 from b24migrate.insight import fidelity
 from b24migrate.insight.certificate import make
+from b24migrate.insight.report.data import gather
 from b24migrate.ports import ANALYSIS, RegisterRow
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.kinds import TEXT, TIME, USER, Kind, Ref
@@ -92,6 +93,9 @@ def test_a_target_of_the_first_version_gets_what_it_got(optional: Made) -> None:
         with made.app() as app:
             assert "processes" not in app.planned()
             assert make(app.context, made.folder / "certificate.jsonl").lines
+            listed = gather(app.context, made.folder, wanted=app.planned()).fidelity
+            assert listed is not None  # left out, and told as lost
+            assert [one.stream for one in listed.lines if one.stream == "processes"] == ["processes"]
             warnings = [
                 one.message for one in app.runner.examine(app.catalog.entities).warnings if "processes" in one.message
             ]

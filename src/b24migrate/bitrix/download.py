@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -28,7 +28,7 @@ from b24migrate.bitrix.http import Forbidden, limit_exchange
 from b24migrate.bitrix.webhook import is_loopback
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Stop, Transient
-from b24migrate.ports import Bill, Part
+from b24migrate.ports import Bill, Download, Part
 
 _CHUNK = 1 << 16
 _LONGEST_ERROR = 1 << 16
@@ -37,12 +37,10 @@ _NAME = "download"
 _PARTIAL, _NO_SUCH_RANGE = 206, 416
 _RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})")
 _LONGEST_NUMBER = 18
+_LONGEST_FILE_NAME = 200
+_NAMED = re.compile(r"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
+_CALLED = re.compile(r'filename\s*=\s*"([^"]+)"', re.IGNORECASE)
 _LONGEST_HOST = 253
-
-
-class DownloadResult(NamedTuple):
-    size: int
-    sha256: str  # empty when the first bytes came at another time
 
 
 class Enough(NamedTuple):
@@ -100,7 +98,7 @@ class Downloads:
         self._portal = portal
         self._announced: set[str] = set()  # hosts that the portal redirects to, each told once
 
-    def fetch(self, url: str, out: BinaryIO, *, limit: int) -> DownloadResult:
+    def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Download:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
         fetched = self.resume(url, Whole(out), limit=limit)
         assert fetched is not None  # noqa: S101 (it never has enough)
@@ -108,7 +106,7 @@ class Downloads:
 
     def resume(
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
-    ) -> DownloadResult | None:
+    ) -> Download | None:
         """Like `fetch`, after the existing bytes. None: stopped before the end."""
         webhook = self._portal.webhooks[0]
         url = _join_address(webhook.origin + "/", url)
@@ -123,13 +121,13 @@ class Downloads:
         attempt = Attempt(f"{_NAME}:{digest}", self._portal.clock.monotonic())
         with self._portal.under_way:
             fetched = self._follow(url, part, limit, enough)
-        if isinstance(fetched, DownloadResult | Enough):
+        if isinstance(fetched, Download | Enough):
             if ours:
                 self._portal.breaker.succeeded(attempt)
             if self._portal.governor.meter:
                 took_s = self._portal.clock.monotonic() - attempt.started
                 self._portal.governor.meter(Bill(0, _NAME, 1, None, None, 0.0, took_s))
-            return fetched if isinstance(fetched, DownloadResult) else None
+            return fetched if isinstance(fetched, Download) else None
         raise self._judge(fetched, attempt, ours)
 
     def _judge(self, error: MigrationError, attempt: Attempt, ours: bool) -> MigrationError:
@@ -150,7 +148,7 @@ class Downloads:
 
     def _follow(
         self, url: str, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> DownloadResult | Enough | MigrationError:
+    ) -> Download | Enough | MigrationError:
         before: SplitResult | None = None
         for _ in range(_MOST_REDIRECTS):
             parts = split_address(url)
@@ -191,7 +189,7 @@ class Downloads:
 
     def _ask(
         self, url: str, parts: SplitResult, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> DownloadResult | Enough | MigrationError | str:
+    ) -> Download | Enough | MigrationError | str:
         """The file, or the address that the answer redirects to."""
         failed: HTTPError
         try:
@@ -229,7 +227,7 @@ class Downloads:
 
     def _receive(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool]
-    ) -> DownloadResult | Enough | MigrationError:
+    ) -> Download | Enough | MigrationError:
         if part.length and answer.status == _NO_SUCH_RANGE:
             return _restart_error(part)
         refusal = self._refusal(answer)
@@ -249,7 +247,7 @@ class Downloads:
 
     def _copy(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool], whole: int | None
-    ) -> DownloadResult | Enough | MigrationError:
+    ) -> Download | Enough | MigrationError:
         size, sure = part.length, part.sure
         sha256 = None if size else hashlib.sha256()
         for chunk in answer.stream(_CHUNK, decode_content=True):
@@ -265,7 +263,7 @@ class Downloads:
                     return Enough()
         if whole is not None and size != whole and not answer.headers.get("Content-Encoding"):
             return Transient(say("file.length", whole=whole, size=size), code="WRONG_LENGTH", own=True)
-        return DownloadResult(size, sha256.hexdigest() if sha256 else "")
+        return Download(size, sha256.hexdigest() if sha256 else "", _file_name(answer))
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
         """What came instead of a file. A file of such a type is sent as an attachment; a page or an error is not."""
@@ -285,6 +283,15 @@ class Downloads:
     @staticmethod
     def _too_large(limit: int) -> Permanent:
         return Permanent(say("file.larger", limit=limit), code="TOO_LARGE")
+
+
+def _file_name(answer: BaseHTTPResponse) -> str:
+    """As the header calls it (kernel main, CFile::ViewByUser: percent-encoded, in UTF-8): nothing else tells the name
+    of a file in a CRM field. A portal chooses it, so what leads out of a folder and what cannot be seen is left out."""
+    told = answer.headers.get("Content-Disposition", "")
+    found = _NAMED.search(told) or _CALLED.search(told)
+    name = unquote(found[1], errors="replace").rpartition("/")[2].rpartition("\\")[2] if found else ""
+    return "".join(one for one in name if one.isprintable()).strip(" .")[-_LONGEST_FILE_NAME:]
 
 
 def _length(answer: BaseHTTPResponse) -> int | None:

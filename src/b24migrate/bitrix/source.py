@@ -15,7 +15,7 @@ from b24migrate.bitrix.newest_first import PageHabits
 from b24migrate.bitrix.pages import OffsetReader
 from b24migrate.model.records import Args, Page
 from b24migrate.model.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
-from b24migrate.ports import Answer, Billing, Command, Part
+from b24migrate.ports import Answer, Billing, Command, Download, Part
 
 _SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full
 
@@ -58,11 +58,11 @@ class BitrixSource:
         return self._batcher.run(commands, via=via) if commands else []
 
     def download(self, url: str, out: BinaryIO, *, limit: int) -> tuple[int, str]:
-        return self._downloads.fetch(url, out, limit=limit)
+        return self._downloads.fetch(url, out, limit=limit)[:2]
 
     def resume(
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
-    ) -> tuple[int, str] | None:
+    ) -> Download | None:
         return self._downloads.resume(url, part, limit=limit, enough=enough)
 
     @property

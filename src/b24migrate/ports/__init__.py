@@ -55,7 +55,7 @@ from b24migrate.ports.registers import (
     RegisterRow,
     Registers,
 )
-from b24migrate.ports.source import Answer, Bill, Command, Source
+from b24migrate.ports.source import Answer, Bill, Command, Download, Source
 from b24migrate.ports.store import Rows, Store
 from b24migrate.ports.target import (
     Deleted,
@@ -116,6 +116,7 @@ __all__ = [
     "Clock",
     "Command",
     "Deleted",
+    "Download",
     "FieldOutcome",
     "Files",
     "Lease",

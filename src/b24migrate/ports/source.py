@@ -40,6 +40,14 @@ class Bill(NamedTuple):
     request_s: float  # of the whole request, by our own clock; 0 when another bill of the same request says it
 
 
+class Download(NamedTuple):
+    """A file that is here."""
+
+    size: int
+    sha256: str  # empty when the first bytes came at another time
+    name: str = ""  # as the answer calls it; empty where it does not
+
+
 class Source(Protocol):
     """A portal that is only read. `via` picks one of the configured webhooks."""
 
@@ -77,7 +85,7 @@ class Source(Protocol):
 
     def resume(
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
-    ) -> tuple[int, str] | None:
+    ) -> Download | None:
         """Like `download`, but continues after what is here if the server gives the rest of the very same
         file; then nobody has seen all of its bytes, and the SHA-256 is empty. None when it was `enough` before the
         end, which is asked only of what can be gone on with."""

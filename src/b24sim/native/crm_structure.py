@@ -20,7 +20,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
-LONGEST = {"STATUS": 21, "QUOTE_STATUS": 22}
+LONGEST = {"STATUS": 21, "QUOTE_STATUS": 22}  # both are dictionaries of every box (crm-status-add.md)
 DEAL_LONGEST, LONGEST_OTHER = 22, 50
 _CODE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -85,7 +85,7 @@ def status_add(context: Context, params: Params) -> Result:
         if not value:
             raise RestError("", f"The field {part} is required.")
     category = next((one for one in crm.categories if _staged(one) and dictionary_of(one)[0] == entity), None)
-    if category is None and entity not in structure.DICTIONARIES:
+    if category is None and entity not in (*structure.DICTIONARIES, *LONGEST):
         raise RestError("", "Specified entity type is not supported.")
     code = _code(category, entity, code)
     if any(row["ENTITY_ID"] == entity and row["STATUS_ID"] == code for row in crm.statuses):

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from tests.chaos.oracle.ids import Ids, utc, yes
 from tests.chaos.oracle.source import CATALOG, Fields, Json, Source
+from tests.chaos.oracle.texts import rewritten
 
 KINDS = {1: "product", 3: "parent", 4: "offer", 7: "service"}
 PARENT_OF_AN_OFFER = "97"  # the property that names the product
 PEOPLE, TIMES = ("employee",), ("DateTime",)
+MEASURE = ("measureTitle", "symbol", "symbolIntl", "symbolLetterIntl")
 SIZES = ("weight", "width", "height", "length", "purchasingPrice")
 
 
 def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
     makers = {
         "crm_currencies": _currency,
-        "crm_measures": lambda row, _: {"code": row["code"]},
-        "crm_vats": lambda row, _: {"rate": row["rate"]},
-        "crm_price_types": lambda row, _: {"base": yes(row["base"])},
+        "crm_measures": lambda row, _: {**_same(row, "code", *MEASURE), "isDefault": yes(row["isDefault"])},
+        "crm_vats": lambda row, _: {**_same(row, "name", "rate", "sort"), "active": yes(row["active"])},
+        "crm_price_types": lambda row, _: {**_same(row, "name", "sort", "xmlId"), "base": yes(row["base"])},
         "crm_catalog_sections": _section,
-        "crm_product_props": lambda row, _: {"name": row["name"], "propertyType": row["propertyType"]},
+        "crm_product_props": lambda row, _: _property(row),
         "crm_products": lambda row, known: _product(source, row, known),
         "crm_prices": _price,
     }
@@ -28,15 +30,36 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
 
 def _currency(row: Fields, _: Ids) -> Fields:
     """The box keeps the rates of those that it had."""
-    return {"CURRENCY": row["CURRENCY"]}
+    return {
+        **_same(row, "CURRENCY", "FULL_NAME", "LANG"),
+        "AMOUNT": float(row["AMOUNT"]),
+        **{name: int(row[name]) for name in ("AMOUNT_CNT", "SORT")},
+    }
+
+
+def _same(row: Fields, *names: str) -> Fields:
+    return {name: row[name] for name in names}
 
 
 def _section(row: Fields, ids: Ids) -> Fields:
     parent = row["iblockSectionId"]
     return {
-        "name": row["name"],
+        **_same(row, "name", "code", "xmlId", "sort", "descriptionType"),
+        "description": rewritten(ids, row["description"]),
         "active": yes(row["active"]),
         "iblockSectionId": parent and ids.record("crm_catalog_sections", parent),
+    }
+
+
+def _property(row: Fields) -> Fields:
+    options = [
+        {**_same(one, "value", "xmlId", "sort"), "id": str(one["id"]), "default": yes(one["def"])}
+        for one in row["options"]
+    ]
+    return {
+        **_same(row, "name", "code", "xmlId", "propertyType", "userType", "sort"),
+        **{name: yes(row[name]) for name in ("multiple", "isRequired")},
+        "options": options,
     }
 
 
@@ -46,7 +69,10 @@ def _product(source: Source, row: Fields, ids: Ids) -> Fields:
     shown = {kind: [one["id"] for one in row["pictures"] if one["type"] == kind] for kind in PICTURES}
     section = row["iblockSectionId"]
     return {
-        **{name: row[name] for name in ("name", "code", "xmlId", "sort", "purchasingCurrency", *SIZES)},
+        **_same(row, "name", "code", "xmlId", "sort", "purchasingCurrency", *SIZES),
+        **_same(row, "previewTextType", "detailTextType"),
+        **{name: rewritten(ids, row[name]) for name in ("previewText", "detailText")},
+        "vatIncluded": yes(row["vatIncluded"]),
         "kind": KINDS[row["type"]],
         "parentId": parent and ids.record("crm_products", parent["value"]),
         "active": yes(row["active"]),
@@ -59,7 +85,7 @@ def _product(source: Source, row: Fields, ids: Ids) -> Fields:
         "timestampX": utc(row["timestampX"]),
         **{name: next(iter(_files(ids, shown[kind])), None) for kind, name in SINGLE.items()},
         "morePhoto": _files(ids, shown["MORE_PHOTO"]),
-        **_properties(source, side, row, ids),
+        "properties": _properties(source, side, row, ids),
     }
 
 
@@ -72,22 +98,21 @@ def _files(ids: Ids, numbers: list[Json]) -> list[str]:
 
 
 def _properties(source: Source, side: str, row: Fields, ids: Ids) -> Fields:
-    """Of products without values of lists: which option is which the box alone knows."""
     found: Fields = {}
     for name, value in row.items():
         known = source["crm_product_props"].get(f"{side}:{name.removeprefix('property')}")
         if not name.startswith("property") or known is None or not value:
             continue
-        if known["propertyType"] == "L":
-            return {}
         target = ids.record("crm_product_props", f"{side}:{known['id']}")
         values = [one["value"] for one in (value if isinstance(value, list) else [value])]
         if target:
-            found[target] = [_value(known, one, ids) for one in values]
-    return {"properties": found}
+            found[target] = [one for one in (_value(side, known, one, ids) for one in values) if one is not None]
+    return found
 
 
-def _value(known: Fields, value: Json, ids: Ids) -> Json:
+def _value(side: str, known: Fields, value: Json, ids: Ids) -> Json:
+    if known["propertyType"] == "L":
+        return ids.option(f"{side}:{known['id']}", value)
     if known["userType"] in PEOPLE:
         return ids.user(value)
     if known["userType"] in TIMES:
@@ -99,5 +124,5 @@ def _price(row: Fields, ids: Ids) -> Fields:
     return {
         "productId": ids.record("crm_products", row["productId"]),
         "catalogGroupId": ids.record("crm_price_types", row["catalogGroupId"]),
-        **{name: row[name] for name in ("price", "currency", "quantityFrom", "quantityTo")},
+        **_same(row, "price", "currency", "quantityFrom", "quantityTo"),
     }

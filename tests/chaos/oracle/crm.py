@@ -6,6 +6,13 @@ from tests.chaos.oracle.ids import Ids, day, utc, yes
 from tests.chaos.oracle.source import CRM, DEAL, INVOICE, Fields, Json, Source
 from tests.chaos.oracle.texts import rewritten
 
+UTM = ("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm")
+OF_A_LEAD = ("name", "lastName", "secondName", "post", "companyTitle", "statusDescription")
+OF_A_QUOTE = (
+    *("quoteNumber", "content", "terms", "commentsType", "contentType", "termsType"),
+    *("clientTitle", "clientAddr", "clientContact", "clientEmail", "clientPhone", "clientTpId", "clientTpaId"),
+)
+
 
 def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
     made = {
@@ -16,8 +23,14 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
         own = made["crm_contacts"][number]
         own |= {name: row[name] for name in ("name", "lastName", "secondName")}
         own["companyIds"] = ids.records("crm_companies", row["companyIds"])
+    for stream in ("crm_companies", "crm_contacts"):
+        for key, row in source[stream].items():
+            category = row["categoryId"]  # 0 is the one that every portal has
+            made[stream][key]["categoryId"] = ids.category(CRM[stream], category) if category else None
     for number, row in source["crm_deals"].items():
-        made["crm_deals"][number] |= {**_sold(row, DEAL, ids), "closed": yes(row["closed"])}
+        own = {"closed": yes(row["closed"]), "isReturnCustomer": yes(row["isReturnCustomer"])}
+        own |= {"isRecurring": True} if yes(row["isRecurring"]) else {}  # it comes with its schedule
+        made["crm_deals"][number] |= {**_sold(row, DEAL, ids), **own}
     for stream in ("crm_companies", "crm_contacts", "crm_deals", "crm_quotes"):
         for key, row in source[stream].items():
             made[stream][key]["leadId"] = ids.record("crm_leads", row["leadId"]) if row.get("leadId") else None
@@ -25,17 +38,27 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
         made["crm_deals"][key]["quoteId"] = ids.record("crm_quotes", row["quoteId"]) if row.get("quoteId") else None
     for key, row in source["crm_leads"].items():
         made["crm_leads"][key] |= {**_valued(row, ids), "stageId": ids.stage("STATUS", row["stageId"])}
-        made["crm_leads"][key]["dateClosed"] = utc(row["dateClosed"])
+        own = {name: row[name] for name in OF_A_LEAD}
+        own["honorific"] = ids.stage("HONORIFIC", row["honorific"] or "") or row["honorific"]
+        own |= {"dateClosed": utc(row["dateClosed"]), "birthdate": day(row["birthdate"])}
+        made["crm_leads"][key] |= {**own, "isReturnCustomer": yes(row["isReturnCustomer"])}
     for key, row in source["crm_quotes"].items():
-        own = {name: row[name] for name in ("quoteNumber", "content", "terms")}
+        own = {name: row[name] for name in OF_A_QUOTE}
+        own |= {name: rewritten(ids, row[name]) for name in ("content", "terms")}
+        own |= {"closed": yes(row["closed"]), "mycompanyId": _own_company(row, ids)}
         own["dealId"] = ids.record("crm_deals", row["dealId"]) if row["dealId"] else None
         own |= {name: day(row[name]) for name in ("begindate", "closedate", "actualDate")}
         own["storageElementIds"] = ids.files(f"disk:{one}" for one in row["storageElementIds"])
         made["crm_quotes"][key] |= {**_valued(row, ids), **own, "stageId": ids.stage("QUOTE_STATUS", row["stageId"])}
     for key, row in source["crm_invoices"].items():
-        made["crm_invoices"][key] |= {**_sold(row, INVOICE, ids), "accountNumber": row["accountNumber"]}
+        own = {"accountNumber": row["accountNumber"], "mycompanyId": _own_company(row, ids)}
+        made["crm_invoices"][key] |= {**_sold(row, INVOICE, ids), **own}
     made["crm_spitems"] = {number: _item(number, row, ids) for number, row in source["crm_spitems"].items()}
     return made
+
+
+def _own_company(row: Fields, ids: Ids) -> str | None:
+    return ids.record("crm_companies", row["mycompanyId"]) if row["mycompanyId"] else None
 
 
 def _item(number: str, row: Fields, ids: Ids) -> Fields:
@@ -45,7 +68,10 @@ def _item(number: str, row: Fields, ids: Ids) -> Fields:
 
 
 def _any(row: Fields, ids: Ids) -> Fields:
-    made: Fields = {name: row[name] for name in ("title", "currencyId") if name in row}
+    same = ("title", "currencyId", *UTM, "originatorId", "originId", "xmlId")
+    made: Fields = {name: row[name] for name in same if name in row}
+    if "sourceDescription" in row:
+        made["sourceDescription"] = rewritten(ids, row["sourceDescription"])
     made |= {name: ids.author(row[name]) for name in ("assignedById", "createdBy")}
     made |= {name: ids.user(row.get(name)) for name in ("updatedBy", "movedBy")}
     made |= {name: utc(row.get(name)) for name in ("createdTime", "updatedTime", "movedTime")}

@@ -27,6 +27,13 @@ def lost(source: Source) -> set[str]:
     return {one for one, forum in _of_comments(source) if not forum and not source.on_drive(one)} - attached
 
 
+def foreign(source: Source) -> set[str]:
+    """Calls whose recording is with the operator only: a link to another host, which nobody follows
+    (api-reference/telephony/voximplant/voximplant-statistic-get.md)."""
+    rows = source["crm_calls"].items()
+    return {number for number, row in rows if row["CALL_RECORD_URL"] and not row["RECORD_FILE_ID"]}
+
+
 def _pictures(source: Source) -> Wanted:
     for number, row in source["users"].items():
         if row.get("PERSONAL_PHOTO"):
@@ -52,7 +59,7 @@ def _of_crm(source: Source) -> Wanted:
             for value in row.values():
                 for one in value if isinstance(value, list) else [value]:
                     if isinstance(one, dict) and "sha256" in one:
-                        yield f"crm:{one['id']}", {"size": one["size"], "sha256": one["sha256"]}
+                        yield f"crm:{one['id']}", {name: one[name] for name in ("size", "sha256", "name")}
     for row in source["crm_quotes"].values():
         for one in map(str, row["storageElementIds"] or ()):
             if drive := source.on_drive(one):

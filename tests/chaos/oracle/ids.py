@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, time
+from types import MappingProxyType
 
 from tests.chaos.oracle.source import CRM, Fields, Json, Source
 
@@ -22,11 +23,18 @@ class Ids:
     """`held`: stream -> what the box has. `customs`: as `Source.custom`, completed by what the box says of them."""
 
     def __init__(
-        self, source: Source, held: Mapping[str, Sequence[Json]], box_url: str, customs: Mapping[str, list[Custom]]
+        self,
+        source: Source,
+        held: Mapping[str, Sequence[Json]],
+        box_url: str,
+        customs: Mapping[str, list[Custom]],
+        options: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
+        """`options`: of each property of products, the source's id of a value -> the box's."""
         self.source = source
         self.box_url = box_url
         self.customs = customs
+        self._options = options
         self._ids = {row["key"]: str(row["id"]) for rows in held.values() for row in rows}
         self._stages = {row["key"]: row["fields"]["STATUS_ID"] for row in held["crm_stages"]}
 
@@ -85,6 +93,10 @@ class Ids:
         found, there = self.item(kind, number), self.type(kind)
         return f"T{int(there):x}_{found}" if found and there else None
 
+    def option(self, number: str, value: Json) -> str | None:
+        """A value of a property of products, by the property's id."""
+        return self._options.get(f"source:crm_product_props:{number}", {}).get(str(value))
+
     # ------------------------------------------------------------ files
 
     def file(self, key: str) -> str | None:
@@ -100,8 +112,8 @@ class Ids:
         made: Fields = {}
         for field in self.customs[stream]:
             value = row.get(field["code"])
-            if value in (None, "", [], False):
-                continue
+            if value is None or value is False or value in ("", []):
+                continue  # a number may be 0
             values = [self._value(field, one) for one in (value if isinstance(value, list) else [value])]
             there = [one for one in values if one is not None]
             made[field["target"]] = there if field["multiple"] else next(iter(there), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.chaos.oracle.ids import Ids, day, utc
 from tests.chaos.oracle.source import Fields, Source
 from tests.chaos.oracle.texts import rewritten
@@ -36,8 +38,8 @@ def _department(row: Fields, ids: Ids) -> Fields:
 
 def _user(number: str, row: Fields, ids: Ids) -> Fields:
     same = ("NAME", "LAST_NAME", "SECOND_NAME", "EMAIL", "ACTIVE", "XML_ID", "USER_TYPE", "TIME_ZONE")
-    more = ("PERSONAL_MOBILE", "PERSONAL_CITY", "PERSONAL_STREET", "WORK_POSITION", "WORK_PHONE", "UF_PHONE_INNER")
-    made: Fields = {name: row.get(name) for name in (*same, *more)}
+    made: Fields = {name: row.get(name) for name in same}
+    made |= {name: value for name, value in row.items() if re.match("PERSONAL_|WORK_|UF_(?!USR_)", name) and value}
     made["UF_DEPARTMENT"] = ids.records("departments", row["UF_DEPARTMENT"])
     made |= {name: day(row.get(name)) for name in ("DATE_REGISTER", "PERSONAL_BIRTHDAY", "UF_EMPLOYMENT_DATE")}
     made["PERSONAL_PHOTO"] = ids.file(f"user:{number}") if row.get("PERSONAL_PHOTO") else None
@@ -53,7 +55,7 @@ def _group(number: str, row: Fields, ids: Ids) -> Fields:
     if row["SITE_ID"] == "s1":  # the newer method, which knows these, lists the groups of one site only
         hidden = row["hidden"]
         made["TYPE"] = hidden["TYPE"]
-        made |= {name: utc(hidden[name]) for name in ("PROJECT_DATE_START", "PROJECT_DATE_FINISH") if hidden.get(name)}
+        made |= {name: utc(hidden.get(name)) for name in ("PROJECT_DATE_START", "PROJECT_DATE_FINISH")}
         made["SCRUM_MASTER_ID"] = ids.user(hidden["SCRUM_MASTER_ID"]) if hidden["SCRUM_MASTER_ID"] != "0" else None
     return made
 

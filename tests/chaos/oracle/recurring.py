@@ -14,6 +14,7 @@ def _schedule(row: Fields, ids: Ids) -> Fields:
     return {
         "DEAL_ID": ids.item(DEAL, row["DEAL_ID"]),
         "BASED_ID": ids.item(DEAL, row["BASED_ID"]),
+        "CATEGORY_ID": ids.category(DEAL, row["CATEGORY_ID"]) if row["CATEGORY_ID"] else None,
         "ACTIVE": False,
         "IS_LIMIT": row["IS_LIMIT"],
         "PARAMS": row["PARAMS"],

@@ -6,7 +6,10 @@ from tests.chaos.oracle.ids import Ids, utc, yes
 from tests.chaos.oracle.source import REQUISITES, Fields, Json, Source
 
 REQUISITE = 8
-CHOSEN = {"REQUISITE_ID": "crm_requisites", "BANK_DETAIL_ID": "crm_bank_details"}
+CHOSEN = {
+    **dict.fromkeys(("REQUISITE_ID", "MC_REQUISITE_ID"), "crm_requisites"),
+    **dict.fromkeys(("BANK_DETAIL_ID", "MC_BANK_DETAIL_ID"), "crm_bank_details"),
+}
 LINES = ("ADDRESS_1", "ADDRESS_2", "CITY", "POSTAL_CODE", "REGION", "PROVINCE", "COUNTRY", "COUNTRY_CODE")
 
 
@@ -22,13 +25,25 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
     return {stream: {key: make(row, ids) for key, row in source[stream].items()} for stream, make in makers.items()}
 
 
-def _preset(row: Fields, _: Ids) -> Fields:
+def _preset(row: Fields, ids: Ids) -> Fields:
     """The box keeps its own of those that it had."""
+    codes = {one["code"]: one["target"] for one in ids.customs["crm_requisites"]}
+    fields = [{**one, "FIELD_NAME": codes.get(one["FIELD_NAME"], one["FIELD_NAME"])} for one in row["fields"]]
     return {
         "NAME": row["NAME"],
         "COUNTRY_ID": int(row["COUNTRY_ID"]),
         "ACTIVE": yes(row["ACTIVE"]),
         "XML_ID": row["XML_ID"],
+        "SORT": int(row["SORT"]),
+        "fields": [
+            {
+                **{name: one[name] for name in ("FIELD_NAME", "FIELD_TITLE")},
+                "SORT": int(one["SORT"]),
+                "IN_SHORT_LIST": yes(one["IN_SHORT_LIST"]),
+            }
+            for one in fields
+            if not one["FIELD_NAME"].startswith("UF_") or one["FIELD_NAME"] in codes.values()
+        ],
     }
 
 
@@ -72,10 +87,9 @@ def _any(row: Fields, ids: Ids) -> Fields:
     details = {name: value for name, value in row.items() if name.startswith("RQ_") and value not in (None, "")}
     return {
         **details,
-        "NAME": row["NAME"],
+        **{name: row[name] for name in ("NAME", "XML_ID", "CODE", "ORIGINATOR_ID")},
         "ACTIVE": yes(row["ACTIVE"]),
         "SORT": int(row["SORT"]),
-        "XML_ID": row["XML_ID"],
         "DATE_CREATE": utc(row["DATE_CREATE"]),
         "DATE_MODIFY": utc(row["DATE_MODIFY"]),
         "CREATED_BY_ID": ids.author(row["CREATED_BY_ID"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -97,9 +97,12 @@ class Source:
         return self._readable[number]
 
 
-def source_of(cloud: Portal) -> Source:
+def source_of(cloud: Portal, untaken: Collection[str] = ()) -> Source:
+    """`untaken`: streams that the target does not take: what names their records names nothing."""
+
     def rows(stream: str, keep: Callable[[Json], bool] = lambda _: True) -> Rows:
-        return {one["id"]: one["fields"] for one in cloud.dump(stream, visible_to=ME) if keep(one)}
+        dump = () if stream in untaken else cloud.dump(stream, visible_to=ME)
+        return {one["id"]: one["fields"] for one in dump if keep(one)}
 
     found = {stream: rows(stream) for stream in PLAIN}
     found["group_members"] = rows("group_members")  # the dismissed too, with the scope socialnetwork

@@ -16,9 +16,14 @@ NAMES = {1: "lead", 2: "deal", 3: "contact", 4: "company", 7: "quote", 31: "smar
 # Records of other parts of the portal, and what nobody knows.
 SHOWN_ONLY = frozenset({"CRM_TASKS_TASK", "IMOPENLINES_SESSION", "CONFIGURABLE_REST_APP", "PARTNER_WIDGET"})
 MESSAGES = frozenset({"CRM_SMS", "CRM_WHATSAPP"})
+COMPRESSED = "_COMPRESSED"
 NO_SETTING = frozenset({"READ_CONFIRMED", "CALENDAR_SECTION_ID"})
 PICTURE = r"(bxacid:n)(\d+)"
 LINKED = r"(/bitrix/tools/crm_show_file\.php\?fileId=)(\d+)(&amp;ownerTypeId=6&amp;ownerId=)(\d+)"
+OF_A_CALL = (
+    *("PHONE_NUMBER", "PORTAL_NUMBER", "CALL_CATEGORY", "CALL_FAILED_CODE", "CALL_FAILED_REASON", "COMMENT"),
+    "COST_CURRENCY",
+)
 
 
 def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
@@ -47,6 +52,12 @@ def asked(source: Source, stream: str) -> dict[str, Fields]:
         return {key: row for key, row in rows.items() if key[1:] in beside[key[0]]}
     owners = {key: [row["owner"]] if stream == "crm_logs" else row["owners"] for key, row in rows.items()}
     return {key: row for key, row in rows.items() if any(is_known(source, one) for one in owners[key])}
+
+
+def excerpts(source: Source) -> list[str]:
+    """Letters of robots: a portal shows their first characters only (crm-activity-list.md)."""
+    rows = asked(source, "crm_activities").items()
+    return [key for key, row in rows if row["PROVIDER_TYPE_ID"].endswith(COMPRESSED)]
 
 
 def is_excluded(row: Fields) -> bool:
@@ -82,10 +93,11 @@ def _call(row: Fields, ids: Ids) -> Fields:
         "CALL_ID": row["CALL_ID"],
         "CALL_TYPE": int(row["CALL_TYPE"]),
         "PORTAL_USER_ID": ids.author(row["PORTAL_USER_ID"]),
-        "PHONE_NUMBER": row["PHONE_NUMBER"],
-        "CALL_DURATION": int(row["CALL_DURATION"]),
+        **{name: row[name] for name in OF_A_CALL},
+        **{name: int(row[name]) for name in ("CALL_DURATION", "CALL_VOTE")},
+        "RECORD_DURATION": int(row["RECORD_DURATION"]) if row["RECORD_DURATION"] else None,
+        "COST": float(row["COST"]),
         "CALL_START_DATE": utc(row["CALL_START_DATE"]),
-        "CALL_FAILED_CODE": row["CALL_FAILED_CODE"],
         "owner": _owner((kind, int(row["CRM_ENTITY_ID"])), ids) if kind else None,
         "RECORD_FILE": ids.file(f"disk:{recording}") if recording else None,
         "CRM_ACTIVITY_ID": ids.record("crm_activities", row["CRM_ACTIVITY_ID"]),
@@ -109,7 +121,7 @@ def _activity(row: Fields, ids: Ids) -> Fields:
         ],
         **{name: int(row[name]) for name in ("TYPE_ID", "DESCRIPTION_TYPE", "STATUS", "PRIORITY", "DIRECTION")},
         **{name: row[name] for name in ("PROVIDER_ID", "SUBJECT", "LOCATION", "ORIGINATOR_ID", "ORIGIN_ID")},
-        "PROVIDER_TYPE_ID": row["PROVIDER_TYPE_ID"].removesuffix("_COMPRESSED"),
+        "PROVIDER_TYPE_ID": row["PROVIDER_TYPE_ID"].removesuffix(COMPRESSED),
         "DESCRIPTION": re.sub(re.escape(ids.source.url) + LINKED, lambda found: _shown_file(found, ids), text),
         **{name: utc(row[name]) for name in ("CREATED", "LAST_UPDATED", "START_TIME", "END_TIME")},
         "DEADLINE": None if row["DEADLINE"].startswith("9999") else utc(row["DEADLINE"]),
@@ -151,7 +163,7 @@ def _note(key: str, row: Fields, ids: Ids) -> Fields:
     return {
         "activityId": ids.record("crm_activities", key[1:]) if key[0] == "a" else None,
         "commentId": ids.record("crm_comments", key[1:]) if key[0] == "c" else None,
-        "text": row["text"],
+        "text": rewritten(ids, row["text"]),
         "createdById": ids.author(row["createdById"]),
         "updatedById": ids.user(row["updatedById"]),
         **{name: utc(row[name]) for name in ("createdTime", "updatedTime")},
@@ -160,7 +172,8 @@ def _note(key: str, row: Fields, ids: Ids) -> Fields:
 
 def _entry(row: Fields, ids: Ids) -> Fields:
     return {
-        **{name: row[name] for name in ("title", "text", "iconCode")},
+        **{name: row[name] for name in ("title", "iconCode")},
+        "text": rewritten(ids, row["text"]),
         "authorId": ids.author(row["authorId"]),
         "created": utc(row["created"]),
         "OWNER": _owner(row["owner"], ids),

@@ -25,7 +25,7 @@ from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job, Json, Link, Record, Settled, Span, Staged, Status
 from b24migrate.model.streams import FileLink, FileRef
-from b24migrate.ports import Part
+from b24migrate.ports import Download, Part
 
 T = TypeVar("T")
 _ROW = msgspec.json.Decoder(dict[str, Any])
@@ -254,10 +254,10 @@ def _fetch_one(context: RunContext, one: FileJob, url: str, fetched: KeptAtEnd[S
         return True
     if received is None:
         return False
-    size, sha256 = received
+    size, sha256, named = received
     file_access.remember_downloaded(context, one.ref, size)
     told = url.name if isinstance(url, FileLink) else ""
-    name = one.ref.name or told or file_name(url, one.ref)
+    name = one.ref.name or told or named or file_name(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
     context.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
     return True
@@ -273,7 +273,7 @@ def _keep_uploaded(context: RunContext, settled: Sequence[Settled]) -> None:
     context.store.settle(files.name, files.table, settled, now=context.clock.now())
 
 
-def _download(context: RunContext, one: FileJob, url: str) -> tuple[int, str] | None:
+def _download(context: RunContext, one: FileJob, url: str) -> Download | None:
     limit = context.largest_file()
     if not url:
         raise Transient(say("file.no_link"), code="NO_DOWNLOAD_LINK", own=True)
@@ -283,15 +283,15 @@ def _download(context: RunContext, one: FileJob, url: str) -> tuple[int, str] | 
         received = _receive(context, one.ref.kind, url, part, limit)
         if received is None:
             return None
-        size, sha256 = received
+        size, sha256, _ = received
         if one.ref.size is not None and one.ref.size != size:
             part.begin("")
             raise Transient(say("file.came", size=size, expected=one.ref.size), code="WRONG_LENGTH", own=True)
         part.publish()
-    return size, sha256 or _read_back(context, one.ref.key)
+    return received._replace(sha256=sha256 or _read_back(context, one.ref.key))
 
 
-def _receive(context: RunContext, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
+def _receive(context: RunContext, kind: str, url: str, part: Part, limit: int) -> Download | None:
     otherwise = context.file_kinds[kind].otherwise
     before = part.sure
     try:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 
-from b24migrate.engine import plan
+from b24migrate.engine import analysis, plan
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import EntityState, PhaseState
@@ -54,6 +54,8 @@ def gather(
     concerned = frozenset((*wanted, *(run.plan.entities if run else ())))
     entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
     totals = sum_streams([stream for entity in entities for stream in entity.streams if entity.concerned])
+    # What is lost of an entity that the plan leaves out is lost all the same.
+    told = (*wanted, *analysis.load(context.store).facts.left_out) if wanted else ()
     files_failed = status.files.get(Status.IMPORT_ERR, 0)
     unclean = bool(count_failed_files_by_entity(context)) or proof.code == UNCLOSED
     return Facts(
@@ -70,7 +72,7 @@ def gather(
         tuple(forecast.compare_forecast(context.store)),
         list_points(context, entities),
         proof,
-        fidelity.last_list(context, wanted),
+        fidelity.last_list(context, told),
         last_pass(context),
     )
 
