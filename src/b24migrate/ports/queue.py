@@ -103,10 +103,6 @@ class Queue(Protocol):
         found without a look at the others."""
         ...
 
-    def revive(self, scope: str = "") -> int:
-        """Puts dead letters back to work with attempts 0. Returns how many."""
-        ...
-
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         """Ends the leases of owners that begin with the prefix and are not alive. Returns how many."""
         ...

@@ -171,10 +171,8 @@ def sample(context: RunContext, job: Job) -> Follow:
         if start > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": start})]
         some = records[start : start + size]
-        try:
-            compare_records(context, stream, [one for one in some if not one.deleted_utc])
-        except Limited as limit:
-            return [slower_job(job, limit, {**job.args, "done": start}, len(some))]
+        if slower := _compare_or_slow_down(context, stream, job, {**job.args, "done": start}, some):
+            return slower
     return []
 
 
@@ -184,11 +182,7 @@ def compare(context: RunContext, job: Job) -> Follow:
     records = context.store.records(stream.table, lanes.rest_of_lane(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
         return []
-    try:
-        compare_records(context, stream, [one for one in records if _is_compared(one)])
-    except Limited as limit:
-        return [slower_job(job, limit, job.args, len(records))]
-    return lanes.next_lane_job(job, records[-1])
+    return _compare_or_slow_down(context, stream, job, job.args, records) or lanes.next_lane_job(job, records[-1])
 
 
 def compare_changed(context: RunContext, job: Job) -> Follow:
@@ -199,15 +193,23 @@ def compare_changed(context: RunContext, job: Job) -> Follow:
     records = context.store.by_pass(stream.table, span, most, pass_no=met, shown=True)
     if not records:
         return []
+    going_on = [Job(job.scope, job.kind, {**job.args, "after": order_key(records[-1].row_key)})]
+    return _compare_or_slow_down(context, stream, job, job.args, records) or going_on
+
+
+def _compare_or_slow_down(
+    context: RunContext, stream: Stream, job: Job, args: Args, records: Sequence[Record]
+) -> list[Job]:
+    """After a limit: the job with `args` that compares fewer records at a time."""
     try:
         compare_records(context, stream, [one for one in records if _is_compared(one)])
     except Limited as limit:
-        return [slower_job(job, limit, job.args, len(records))]
-    return [Job(job.scope, job.kind, {**job.args, "after": order_key(records[-1].row_key)})]
+        return [slower_job(job, limit, args, len(records))]
+    return []
 
 
 def _is_compared(record: Record) -> bool:
-    """Nobody tells what one that is deleted at the source should look like."""
+    """A record that is deleted at the source has nothing to be compared with."""
     return record.status is Status.IMPORT_OK and not record.deleted_utc
 
 

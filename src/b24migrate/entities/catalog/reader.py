@@ -11,7 +11,6 @@ import msgspec
 from b24migrate.entities.readers import IDS_AT_ONCE
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
-from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.model.streams import Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, Offset, SourceRecord
 from b24migrate.model.values import reference
@@ -62,9 +61,7 @@ def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
 
 
 def rows_of(answer: Answer, key: str) -> list[msgspec.Raw]:
-    if answer.error is not None:
-        raise answer.error
-    return open_list(answer.result, (key,), key).items
+    return open_list(answer.require(), (key,), key).items
 
 
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
@@ -206,9 +203,7 @@ def add_localizations(source: Source, rows: Sequence[Row]) -> list[Row]:
     answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
     done = []
     for row, answer in zip(rows, answers, strict=True):
-        if answer.error is not None:
-            raise answer.error
-        told: Json = msgspec.json.decode(answer.result or b"null")
+        told: Json = answer.decode()
         done.append(row._replace(extras={**(row.extras or {}), "LANG": told if isinstance(told, dict) else {}}))
     return done
 
@@ -293,8 +288,7 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     owners = sorted({ref.place for ref in refs})
     found: dict[str, str] = {}
     for answer in source.batch([Command("catalog.productImage.list", {"productId": owner}) for owner in owners]):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about the file
+        answer.raise_if_unheard()
         if answer.error is not None:
             continue
         for raw in open_list(answer.result, ("productImages",), "catalog.productImage.list").items:

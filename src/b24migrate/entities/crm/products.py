@@ -12,7 +12,7 @@ import msgspec
 from b24migrate.entities.readers import mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, row_in, unexpected_answer
-from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
+from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.values import flag, number
@@ -96,8 +96,7 @@ def read_together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[st
     understood = False
     first: list[list[Json]] = []
     for group, answer in zip(groups, answers, strict=True):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about what the portal understands
+        answer.raise_if_unheard()
         if answer.error is not None:
             return None
         first.append(product_rows(answer))
@@ -164,8 +163,6 @@ def every_page(
         ]
         last = {}
         for place, answer in zip(starts, source.batch(further), strict=True):
-            if answer.error is not None:
-                raise answer.error
             rows = product_rows(answer)
             found[place] += rows
             if rows:
@@ -181,7 +178,7 @@ def next_start(answer: Answer, got: int) -> int | None:
 
 
 def product_rows(answer: Answer) -> list[Json]:
-    rows = [row_in(raw, METHOD) for raw in open_list(answer.result, ("productRows",), METHOD).items]
+    rows = [row_in(raw, METHOD) for raw in open_list(answer.require(), ("productRows",), METHOD).items]
     if not all(isinstance(row.get("ownerId"), str | int) for row in rows):
         raise unexpected_answer(METHOD, ("ownerId",))
     return rows

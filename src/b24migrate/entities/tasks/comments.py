@@ -146,9 +146,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 def chat_in(answer: Answer) -> Json:
     """The chat that `im.chat.get` found; None: there is none."""
-    if answer.error is not None:
-        raise answer.error
-    if (answer.result or b"null") in NOTHING:
+    if answer.require() in NOTHING:
         return None
     chat = open_entry(answer.result, "ID", "im.chat.get")
     if chat and not isinstance(chat, str | int):

@@ -174,13 +174,6 @@ class SqliteQueue:
             rows = connection.execute(query, (scope,)).fetchall()
         return [_letter(row) for row in rows]
 
-    def revive(self, scope: str = "") -> int:
-        with self._database.writing() as connection:
-            jobs = [decode_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
-            _put(connection, jobs)
-            connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
-        return len(jobs)
-
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         sql = "SELECT Seq, Token, Owner FROM Jobs WHERE Owner >= ? AND Owner <= ?"
         with self._database.writing() as connection:
