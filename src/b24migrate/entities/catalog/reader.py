@@ -1,4 +1,4 @@
-"""How the catalogue is read: its information blocks first, then what each of them holds."""
+"""How the catalog is read: its information blocks first, then what each of them holds."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PRICE_FIELDS = ("id", "productId", "catalogGroupId", "price", "currency", "quant
 
 
 def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
-    """The catalogue of products and that of their offers, each with its properties. A portal may have others, which
+    """The catalog of products and that of their offers, each with its properties. A portal may have others, which
     belong to shops and not to the CRM."""
     started = datetime.now(UTC)
     answers = source.batch([Command("catalog.catalog.list", BY_ID), properties_from(0)])
@@ -65,7 +65,7 @@ def rows_of(answer: Answer, key: str) -> list[msgspec.Raw]:
 
 
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
-    """That of offers tells whose offers they are. Portals with several catalogues name the type of the CRM's."""
+    """That of offers tells whose offers they are. Portals with several catalogs name the type of the CRM's."""
     ours = [one for one in known if one.get("iblockTypeId") == CRM_TYPE] or list(known)
     offers = next((one for one in ours if one.get("productIblockId")), None)
     products = [one for one in ours if not one.get("productIblockId")]
