@@ -41,7 +41,7 @@ def examine(
     clock: Clock,
     named: Collection[str] = (),
 ) -> Diagnosis:
-    """Every check for these entities. Optional ones that nobody named are left out if a portal lacks what they need.
+    """Every check for these entities. Optional ones that were not named are left out if a portal lacks what they need.
     Never raises for what a portal says or fails to say."""
     checks = list(_storage(store, clock))
     unnamed = optional.list_unnamed(entities, named)
@@ -194,7 +194,7 @@ def _admin(profile: Json, user_admin: Json) -> bool | None:
 
 
 def _incomplete_check(entity: Entity) -> Check:
-    """A list with gaps that nobody can see is the one thing that must not happen."""
+    """A list with gaps that do not show is the one thing that must not happen."""
     message = say("doctor.incomplete", entity=entity.name)
     fix = say("doctor.admin_fix")
     return Check(

@@ -19,7 +19,7 @@ FROM_GET = PHASES[PHASES.index("get") :]
 
 @dataclass(slots=True)
 class Requeued:
-    """How many records, files and other parts of the work begin anew, and the entities they belong to."""
+    """How many records, files and failed jobs are retried, and the entities they belong to."""
 
     records: int = 0
     files: int = 0

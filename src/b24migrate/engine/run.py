@@ -53,7 +53,7 @@ class FidelityGate(Protocol):
         ...
 
     def require(self, context: RunContext, rules: Sequence[Rule]) -> None:
-        """Raises GateUnmet unless somebody has accepted all of them."""
+        """Raises GateUnmet unless all of them are accepted."""
         ...
 
 
@@ -135,7 +135,7 @@ class Runner:
         try:
             self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
-            raise  # somebody may have gone on with it by now
+            raise  # another process may have resumed it by now
         except Stop as stop:
             self.stop(run, stop)
             raise

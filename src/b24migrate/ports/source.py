@@ -106,8 +106,8 @@ class Source(Protocol):
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
     ) -> tuple[int, str] | None:
         """Like `download`, but continues after what is here if the server gives the rest of the very same
-        file; then nobody has seen all of its bytes, and the SHA-256 is empty. None when it was `enough` before the
-        end, which is asked only of what can be gone on with."""
+        file; then not all of its bytes were seen, and the SHA-256 is empty. None when it was `enough` before the
+        end, which is asked only of what can be continued."""
         ...
 
     @property

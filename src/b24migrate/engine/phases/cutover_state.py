@@ -95,7 +95,7 @@ class CutoverState:
 
     @property
     def watched_since(self) -> str:
-        """The time of the source since when nobody should write there; "" before the freeze. After going live: since it
+        """The time of the source since when no user should write there; "" before the freeze. After going live: since it
         was proven quiet."""
         return self.quiet.as_of if self.is_live and self.quiet else self.step(FREEZE).portal
 

@@ -1,4 +1,4 @@
-"""set: removes from the target what is deleted at the source, as long as nobody changed or uses it there.
+"""set: removes from the target what is deleted at the source, as long as no user changed or uses it there.
 
 Always the target first and the store after it, so that after a kill in between the target answers `absent`.
 """
@@ -305,7 +305,7 @@ def hold(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
 def named_records(
     context: RunContext, stream: Stream, records: Sequence[Record], *, only_its_own: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Stream and row key of what they name. With `only_its_own` what belongs to the same entity: what nobody can delete
+    """Stream and row key of what they name. With `only_its_own` what belongs to the same entity: what cannot be deleted
     holds back only what it is part of."""
     for one in decode_readable(records, stream):
         for name, source_id in links_of(stream, one):

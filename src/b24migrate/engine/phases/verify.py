@@ -49,7 +49,7 @@ FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves
 
 def forget_findings(context: RunContext, job: Job) -> Follow:
     """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
-    nobody may still be forgetting while another already finds."""
+    no worker may still be forgetting while another already finds."""
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
@@ -263,7 +263,7 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
 
 
 def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Finding]:
-    """What the target makes of what it is told was foreseen, and hides what it was never told: what came later than the
+    """What the target makes of the values it gets was expected, and hides values it never got: what came later than the
     record, where it changes no such records."""
     if composed.problem is not None or composed.item(stream).digest == link.digest:
         return []
@@ -271,7 +271,7 @@ def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Fi
 
 
 def remember_equal(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
-    """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
+    """Which records were found equal, or to differ only as expected, with the digest of what had been sent: one that is
     sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
     the same row. Their number is kept too, so that status need not read them all."""
     ids, key = [list(one) for one in equal], f"{stream.name}:{first}"

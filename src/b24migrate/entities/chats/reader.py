@@ -46,7 +46,7 @@ TELLING = ("name", "owner", "manager_list", "user_counter")
 
 
 class FoundChat(NamedTuple):
-    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id. `people`: whether
+    """A chat in the recent list of a user: private dialogs are addressed by the other person's id. `people`: whether
     it is asked who is in it."""
 
     chat_id: int
@@ -288,7 +288,7 @@ def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord 
 
 def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
-    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
+    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: it is not known how many there
     are."""
     row = row_in(dialog.result, "im.dialog.get")
     if row.get("message_type") not in CHANNELS:

@@ -28,7 +28,7 @@ SOME = 500  # owners: ten requests
 def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """The documentation says that a filter takes a list of owners, not every portal does. So all are asked for in few
     questions; when an answer shows rows of an owner that is not the first of its list, the portal has understood, and
-    what it does not mention has no rows. Where nobody seems to have any, those that most likely have are asked for
+    what it does not mention has no rows. Where no record seems to have any, those that most likely have are asked for
     alone. Otherwise each owner is asked for by itself."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -74,7 +74,7 @@ def older_products(owner_type: str, method: str) -> Callable[[Source, Sequence[R
 
 
 def is_refused(answer: Answer) -> bool:
-    """Refused for this one; a method that is not there, a limit and an outage are everybody's."""
+    """Refused for this one; a method that is not there, a limit and an outage concern all of them."""
     if answer.error is None:
         return False
     if not isinstance(answer.error, Permanent) or answer.error.code == NO_SUCH_METHOD:

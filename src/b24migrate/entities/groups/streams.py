@@ -137,7 +137,7 @@ def values_of(listed: Json) -> Iterable[Json]:
 
 
 def take_detail(name: str) -> Take:
-    """What nobody told is left out: null would say that it is known to be empty."""
+    """What no method returned is left out: null would say that it is known to be empty."""
     return lambda record: record.extras.get("workgroup", {}).get(name, ABSENT)
 
 
@@ -181,7 +181,7 @@ groups = Stream(
 group_members = Stream(
     name="group_members",
     table=Table("GroupMembers", "groupMembers"),
-    # Everybody at once, no paging; the parameter is ID, not GROUP_ID.
+    # All at once, no paging; the parameter is ID, not GROUP_ID.
     read=(
         PerParent(
             of="groups",

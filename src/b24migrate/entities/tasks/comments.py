@@ -36,7 +36,7 @@ UNSEEN = say("skip.unseen_comments")
 UNSEEN_VERSIONS = say(
     "delta.unseen.drive_files"
 )  # `disk.file.get` tells the version, the records that name a file do not
-# Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
+# Seconds between a comment on the forum and its copy in the chat: a user who writes the same text again takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
 

@@ -23,7 +23,7 @@ _ANY_VISIBLE = """
 SELECT EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt IS NULL) OR EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt <= ?)
 """
 # Jobs whose time has come join those that can be taken, once each: so the oldest is the first entry of an index,
-# however many are parked. A lease that ended keeps its token until somebody takes the job: it may still be renewed.
+# however many are parked. A lease that ended keeps its token until a worker takes the job: it may still be renewed.
 _WAKE = "UPDATE Jobs SET VisibleAt = NULL WHERE VisibleAt <= ?"
 _OLDEST = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1"
 _NAMED = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL AND Id = ?"
