@@ -169,8 +169,8 @@ def paused_error(run: Run) -> Paused:
 
 
 def _is_prepared(store: Store, run: Run) -> bool:
-    """One that was paused while it started starts again, since the states of its phases may be those of another plan: it
-    has no row of its own yet."""
+    """One that was paused while it started starts again, since its phases may have the states of another plan: it has
+    no row of its own yet."""
     return run.state == ACTIVE or (run.state == PAUSED and store.read(RUNS, run.id) is not None)
 
 

@@ -105,7 +105,7 @@ def is_allowed(name: str, allowed: frozenset[str]) -> bool:
 
 
 def find_watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
-    """Activities that are sent, but that a person must check before the template may start automatically: place, type."""
+    """Activities that are sent, but that a person must check before the template may start: place, type."""
     left = [(tree, place)]
     while left:
         one, at = left.pop()

@@ -600,7 +600,7 @@ class CustomFields:
     scope: str
     read: Callable[[Source, StagedRecords], list[Args]]
     files: str = ""  # the kind of file that values of the type `file` are; empty: such files cannot be read
-    # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: they are not migrated
+    # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: not migrated
     codes: Callable[[str, Callable[[str, str], str]], str] | None = None
     types: str = ""  # each field belongs to one record of this stream, whose link is the type on the target
     statuses: str = ""  # where `<dictionary>:<code>` became the target's code; empty: entries keep their codes

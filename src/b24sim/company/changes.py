@@ -38,7 +38,7 @@ def add_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 def update_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """Every write of the profile moves TIMESTAMP_X. A login does not (kernel 25.100), and whether another department
-    does, when the structure is changed, nobody says: `"undated": true` is for both."""
+    does, when the structure is changed, is not documented: `"undated": true` is for both."""
     number = _known(company.users.ids, wish)
     dated = {} if wish.get("undated") else {"_TIMESTAMP_X": now}
     company.users.put(number, company.users.row(number) | wish.get("fields", {}) | dated)

@@ -105,7 +105,7 @@ def _known(company: "Company", wish: dict[str, Any]) -> tuple[Items, int]:
 
 
 def _items(company: "Company", wish: dict[str, Any]) -> Items:
-    """An item of a smart process is told by `"type": 156`, or by `"id": "156:3"`; otherwise it is the first one."""
+    """An item of a smart process has `"type": 156`, or `"id": "156:3"`; otherwise it is the first one."""
     number = STREAMS[str(wish["stream"])]
     if not number:
         named = wish.get("type") or str(wish.get("id", "")).rpartition(":")[0]

@@ -58,7 +58,7 @@ def find_imported(
 
 
 def may_have_more(context: RunContext, scope: Scope, stream: Stream) -> bool:
-    """Whether the target counts otherwise than we do: a process was killed before it knew what had arrived, or before it
+    """Whether target and store count differently: a process was killed before it knew what had arrived, or before it
     wrote down what had gone. Then records without a link are asked for, too; the run they were of is not known."""
     if scope.window is not None or not any(context.store.counts(stream.table).values()):
         return False

@@ -77,8 +77,8 @@ def _ask_rights(box: Box) -> Rights:
 
 
 def _is_there(box: Box) -> bool:
-    """A chat that does not exist is taken back: whether the method is there shows by what it says to that. `method.get` is
-    not to be trusted with names of controllers, whose case counts."""
+    """Calls the method that deletes a chat for one that does not exist: the error shows whether the method is there.
+    `method.get` is wrong about names of controllers, whose case counts."""
     try:
         ask_as_application(box, "im.v2.Import.abort", {"chatId": 0})
     except Permanent as error:
@@ -171,7 +171,7 @@ def date_shift(box: Box) -> timedelta:
 
 
 def _offset(box: Box) -> str:
-    """Of the caller's clock from the server's: a user who moves to another zone, or into summer time, is shifted again."""
+    """Of the caller's clock from the server's: another zone, or summer time, shifts it again."""
 
     def asked() -> str:
         profile = ask_as_application(box, "profile", {})

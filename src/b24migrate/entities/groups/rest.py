@@ -29,7 +29,7 @@ TOLD_ONLY = (
     Column("SUBJECT_NAME", "SUBJECT_NAME"),
     *columns(((name, name) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")), values.unchanged, values.utc),
 )
-# Another method returns them. The dates of a project limit those of its tasks, so they are set when all tasks are there.
+# From another method. The dates of a project limit those of its tasks, so they are set when all tasks are there.
 MORE = (
     Column("TYPE", "type"),
     Column("SCRUM_MASTER_ID", "scrumMasterId", back=values.optional_id),

@@ -14,7 +14,8 @@ REMEMBERED_S = 60.0
 
 
 def talks_in_chats(box: Box) -> bool:
-    """Whether comments are messages, with the caller as author and the time of the call. A box without tasks does not show it."""
+    """Whether comments are messages, with the caller as author and the time of the call. A box without tasks does not
+    show it."""
     return bool(_observe(box, "task chats", lambda: _newest_has_a_chat(box)))
 
 

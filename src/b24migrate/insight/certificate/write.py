@@ -235,7 +235,7 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
 
 
 def is_verified(known: Known, link: Link) -> bool:
-    """Compared and equal (but for expected differences), with what is on the target now: nothing else was sent since."""
+    """Compared and equal (but for expected differences), with what is on the target: nothing else was sent since."""
     return bool(link.digest) and link.digest in known.equal and not known.fates
 
 
