@@ -20,7 +20,6 @@ PRODUCT, OFFER = "product", "offer"  # the two information blocks, by what they 
 CATALOGS = "crm_catalogs"
 FILE_KIND = "catalog"
 BY_ID = {"order": {"id": "ASC"}}
-PAGE = 50
 CRM_TYPE = "CRM_PRODUCT_CATALOG"
 PHOTOS = "MORE_PHOTO"
 LINKS = frozenset({"E", "G"})  # types of properties whose values are elements or sections of any information block
