@@ -16,6 +16,7 @@ from typing import Any
 
 from b24migrate.app import App, open_app
 from b24migrate.config import load
+from b24migrate.engine.plan import Plan
 from b24migrate.engine.state import DONE, STUCK, States
 from bench.clients.meter import say
 from bench.clients.ours import asked, configured
@@ -35,7 +36,7 @@ def main(options: dict[str, Any]) -> None:
         [[entity, phase]] = options["steps"]
         portal_at = asked(options["controls"][0], "clock")["now"]
         began = clock.monotonic()
-        app.runner.begin([entity], (phase,))
+        app.runner.begin(Plan((entity,), (phase,)))
         until_done(app, entity, phase)
         clock_s = clock.monotonic() - began
         streams = app.catalog.entity(entity).streams

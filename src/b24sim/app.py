@@ -192,7 +192,7 @@ async def redirect(address: str, scope: Scope, send: Send) -> None:
 
 
 class OldAddress:
-    """A second listener that sends everybody to the new host."""
+    """A second listener that sends all callers to the new host."""
 
     def __init__(self, portal: Portal):
         self.portal = portal

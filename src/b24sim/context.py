@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The owner of a webhook, or whoever installed an application, as whom every call runs."""
+    """The owner of a webhook, or the user who installed an application, as whom every call runs."""
 
     user: int
     secret: str

@@ -92,7 +92,7 @@ def _imports(portal: Portal, _query: Query, _body: Any) -> Any:
 
 
 def _edit(portal: Portal, _query: Query, body: Any) -> Any:
-    """`{"stream", "id", "fields"}`: somebody changes an imported record on the box by hand."""
+    """`{"stream", "id", "fields"}`: a user changes an imported record on the box."""
     portal.imports.edit(str(body["stream"]), str(body["id"]), dict(body["fields"]))
     return {"edited": body["id"]}
 

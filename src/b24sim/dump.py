@@ -1,4 +1,4 @@
-"""The truth for whoever checks a client: every record of a stream, whatever the REST methods would show."""
+"""The truth for the check of a client: every record of a stream, whatever the REST methods would show."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -9,7 +9,7 @@ from b24sim.table import Row, shown
 
 
 def posts(portal: Portal, user: int | None) -> Iterator[Row]:
-    """Drafts and what waits for a moderator too, unless it is asked what somebody sees."""
+    """Drafts and what waits for a moderator too, unless the question is what a user sees."""
     company = portal.company
     codes = None if user is None else company.access_codes(user)
     for post in company.feed.posts.values():
@@ -29,7 +29,7 @@ def comments(portal: Portal, user: int | None) -> Iterator[Row]:
 
 
 def templates(portal: Portal, user: int | None) -> Iterator[Row]:
-    """Robots too, unless it is asked what somebody sees: nothing, if he is no administrator."""
+    """Robots too, unless the question is what a user sees: nothing, if he is no administrator."""
     rows = portal.company.workflows.templates
     for number in rows:
         row = rows.row(number)

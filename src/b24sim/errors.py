@@ -1,6 +1,7 @@
 """How a portal says no: the one error that every method raises and the app turns into an envelope."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 
 class RestError(Exception):
@@ -16,3 +17,15 @@ class RestError(Exception):
     def body(self) -> dict[str, Any]:
         """The error as a client reads it; error bodies never carry a `time` block."""
         return {"error": self.code, "error_description": self.description, **self.extra}
+
+
+class Numbers(Protocol):
+    def __contains__(self, number: int, /) -> bool: ...
+
+
+def known_number(numbers: Numbers, wish: Mapping[str, Any]) -> int:
+    """The record that a change names by `id`."""
+    number = int(str(wish.get("id", 0)).rpartition(":")[2])
+    if number not in numbers:
+        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {wish.get('id')}", 404)
+    return number

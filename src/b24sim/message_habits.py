@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 ORDERS = ("newest", "oldest", "mixed")
 PAGES = ("full", "short", "unread", "stuck")
-SEARCHES = ("all", "people", "none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -439,7 +439,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         ),
         module=not options.no_module,
         import_limits=Limits(file_bytes=int(options.largest_file)) if options.largest_file else None,
-        # An hour of whoever calls, however fast the portal's clock runs.
+        # An hour of the caller, however fast the portal's clock runs.
         application=LocalApplication(lifetime_s=HOUR_S * options.speed) if options.application and box else None,
         activities=[name for name in options.activities.split(",") if name],
     )

@@ -115,7 +115,7 @@ class Portal:
         self.is_box = role == "box"
         self.company = company or (Company.empty_box() if self.is_box else Company())
         self.clock = clock or RunningClock()
-        # The module that serves import.* is on the box, or nobody was allowed to install it.
+        # The module that serves import.* is on the box, or it could not be installed.
         self.has_module = self.is_box and module
         self.scopes = tuple(scope for scope in scopes if module or scope != IMPORT)
         self.scopes_of = {user: tuple(granted) for user, granted in (scopes_of or {}).items()}
@@ -135,7 +135,7 @@ class Portal:
         self.method_habits = method_habits or MethodHabits()
         self.box_habits = box_habits or BoxHabits()
         self.original_names = original_names
-        self.document_triples = document_triples  # a template's document is told by module, class and type
+        self.document_triples = document_triples  # a template's document has module, class and type
         self.latency_s = latency_s
         self.application = application
         self.activities = frozenset(activities)  # that applications brought along, besides the portal's own
@@ -297,7 +297,7 @@ class Portal:
             return None
 
         def call(context: Context, _: Params) -> Result:
-            """The module looks at nothing but the body, and lets nobody in but administrators."""
+            """The module looks at nothing but the body, and admits only administrators."""
             if not context.caller.admin:
                 raise RestError("ACCESS_DENIED", "Only an administrator of the box may import.", 403)
             return Result(self._import(name, *body_of(context.sent)))

@@ -12,7 +12,7 @@ HIDDEN = "_"
 
 
 class Table:
-    """Rows by integer id. `version` moves with every change, so that whoever derives something can tell."""
+    """Rows by integer id. `version` moves with every change, so that derived values can be kept up to date."""
 
     def __init__(self, ids: Iterable[int], make: Callable[[int], Row], keep: int = 200_000):
         self.ids = sorted(ids)

@@ -100,7 +100,7 @@ def test_what_only_shows_other_records_is_counted_by_provider(moved: World) -> N
 def test_orphans_and_messages_without_text_are_skipped(moved: World) -> None:
     rules = Counter(skipped(moved, "crm_activities").values())
     assert rules["belongs to no CRM record"] == sum(KINDS[place % 20].orphan for place in range(60))
-    assert rules["message without text: the API does not return the text of SMS and messengers"] == 3
+    assert rules["message without text: the API does not return the text of SMS and messenger messages"] == 3
 
 
 def test_a_compressed_letter_arrives_with_its_excerpt(moved: World) -> None:

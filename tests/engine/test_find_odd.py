@@ -43,7 +43,13 @@ def test_a_conflict_of_a_damaged_record_is_listed(whole: World, odd: str) -> Non
     (victim, *_), *_ = whole.sql("SELECT RowKey FROM CrmActivities ORDER BY Ord LIMIT 1")
     write(whole, "CrmActivities", str(victim), odd)
     fields = [["SUBJECT", "a", "b", "c", "", "2026-11-18T00:00:00Z"]]
-    values = {"Stream": "crm_activities", "SourceId": str(victim), "Fields": fields, "Decision": "", "By": ""}
+    values: dict[str, Any] = {
+        "Stream": "crm_activities",
+        "SourceId": str(victim),
+        "Fields": fields,
+        "Decision": "",
+        "By": "",
+    }
     values |= {"AtUtc": "2026-11-18T00:00:00Z", "Revision": 0, "Open": 1, "Waiting": 0}
     with whole.app() as app:
         app.context.store.write(CONFLICTS, [RegisterRow(f"crm_activities:{victim}", values)])

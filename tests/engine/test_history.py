@@ -14,6 +14,7 @@ from tests.engine.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan
+from b24migrate.engine.plan import Plan
 from b24migrate.insight.status import StatusReader, history, points, remember
 from b24migrate.insight.status.history import MOST, Moment, keep, moment_key, moments, recent, surplus_keys, thin
 from b24migrate.insight.status.model import Point
@@ -159,7 +160,7 @@ def test_a_run_says_in_its_own_row_too_how_it_ended(app: App) -> None:
 
 def test_a_run_reads_everything_and_looks_deep_only_when_it_is_told_to(small: World) -> None:
     with small.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
     assert (run.plan.delta, run.plan.deep) == (False, False)
 
 

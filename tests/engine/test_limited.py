@@ -10,6 +10,7 @@ import pytest
 from tests.engine.every_stream import everything
 from tests.engine.world import TALK, World, small, world
 
+from b24migrate.engine.plan import Plan
 from b24migrate.engine.stages import set_stages
 from b24migrate.engine.state import DONE, RUNNING
 from b24migrate.model.events import PhaseChanged
@@ -61,7 +62,7 @@ def test_what_was_pulled_through_is_imported_and_counted(limited: World) -> None
 def test_what_was_not_pulled_through_waits_for_the_turn_of_its_own_entity(few: World) -> None:
     assert few.run("users", phases=("get",)).exit_code == 0
     with few.app() as app:
-        run = app.runner.begin(["groups"])
+        run = app.runner.begin(Plan(("groups",), test_limit=app.context.options.test_limit))
         context = app.runner.join(run)
         planned = set_stages(context, app.catalog.owner["groups"])
         jobs = [job for stage in planned if stage.name == "send users" for job in stage.seed(context, "groups-set")]

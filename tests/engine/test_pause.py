@@ -19,7 +19,7 @@ from tests.engine.world import TALK, World, small, world
 from b24migrate.cli import worker
 from b24migrate.engine import doctor, jobs, plan
 from b24migrate.engine import worker as crew_module
-from b24migrate.engine.plan import Paused
+from b24migrate.engine.plan import Paused, Plan
 from b24migrate.insight import status
 from b24migrate.model.events import Event, FileMoved
 from b24migrate.model.streams import LATE
@@ -83,7 +83,7 @@ def test_a_run_that_is_paused_again_and_again_comes_to_its_end(tmp_path: Path, u
 def test_a_run_and_two_workers_are_paused_together(tmp_path: Path, undisturbed: tuple[Any, ...]) -> None:
     with world(tmp_path) as made:
         with made.app() as app, made.app() as one, made.app() as other, ThreadPoolExecutor(3) as pool:
-            run = app.runner.begin(app.chosen(()))
+            run = app.runner.begin(Plan(tuple(app.chosen(()))))
             for each in (app, one, other):
                 after(each, lambda job: job.scope == "chats-get", 1, pause_and_be_told)
             helping = [pool.submit(worker.help_runs, each, once=True) for each in (one, other)]
@@ -100,7 +100,7 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
         pass
 
     with world(tmp_path) as made, made.app() as app, made.app() as desk:
-        run = desk.runner.begin(desk.chosen(()))
+        run = desk.runner.begin(Plan(tuple(desk.chosen(()))))
         pause(desk)
         waited: list[str] = []
         sleep = made.clock.sleep
@@ -115,7 +115,7 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
             if found.state == plan.ENDED:
                 raise Enough
             if len(waited) == 3:
-                desk.runner.begin(desk.chosen(()))
+                desk.runner.begin(Plan(tuple(desk.chosen(()))))
 
         made.clock.sleep = waiting  # type: ignore[method-assign]
         with pytest.raises(Enough):

@@ -13,7 +13,7 @@ from tests.engine.world import small, world
 from b24migrate.app import App
 from b24migrate.engine import doctor, plan
 from b24migrate.engine import worker as crew_module
-from b24migrate.engine.plan import Paused
+from b24migrate.engine.plan import Paused, Plan
 from b24migrate.ports import RUNS, Register, RegisterRow, Store
 
 
@@ -132,7 +132,7 @@ def test_a_pause_that_comes_as_a_run_becomes_active_is_not_lost(tmp_path: Path) 
 
 def test_while_it_is_paused_a_run_neither_moves_nor_ends(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         conductor = app.runner.conductor(run)
         paused = pause(app)
         with pytest.raises(Paused):

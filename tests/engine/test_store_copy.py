@@ -175,7 +175,7 @@ def test_what_the_origin_finished_meanwhile_is_finished_in_the_copy(origin: Side
     lease = origin.queue.claim("host:1:0", now=NOON, lease_s=60)
     assert lease is not None
     origin.queue.finish(lease, [Job("groups-set", "send", {"n": 9})])
-    origin.queue.revive()
+    origin.queue.drop("users-get")
     origin.store.erase(FINDINGS, "")
     origin.store.add({"limit_wait:im.get": 0.7})
     origin.store.restore(GROUPS, [full_row(1, Status="IMPORT_ERR")])

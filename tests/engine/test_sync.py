@@ -17,6 +17,7 @@ from b24migrate.engine.phases import count_ranges, inventory
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Compared, Range
 from b24migrate.engine.phases.delta import Part
+from b24migrate.engine.plan import Plan
 from b24migrate.engine.run import RunResult
 from b24migrate.model.errors import Halted
 from b24migrate.model.streams import Stream
@@ -377,7 +378,7 @@ def test_a_pass_that_is_cut_off_leaves_the_marks(crm: World) -> None:
     crm.change("crm_deals", id=deal, fields={"title": "Потом"})
     crm.strike_cloud({"kind": "error", "method": "crm.item.list", "status": 500})
     with crm.app() as app:
-        app.runner.begin(app.chosen(()), delta=True)
+        app.runner.begin(Plan(tuple(app.chosen(())), delta=True))
     assert marks(crm) == before
     crm.strike_cloud()
     assert sync(crm).exit_code == 0

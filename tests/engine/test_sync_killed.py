@@ -14,6 +14,7 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.app import App
+from b24migrate.engine.plan import Plan
 from b24sim.company.crm_ids import COMPANY, CONTACT
 
 Json = Any
@@ -129,7 +130,7 @@ def test_killed_again_and_again_it_loses_and_doubles_nothing(done: TakeUp, tmp_p
     before, ended = marks(made), False
     for attempt in range(60):
         with made.app(run={"workers": workers}) as app, suppress(Killed):
-            run = app.runner.begin(app.chosen(()), delta=True)
+            run = app.runner.begin(Plan(tuple(app.chosen(())), delta=True))
             die(app, 15 + 8 * attempt)
             app.runner.worker_pool(run).work_until_done(tick=made.leap())
             assert app.runner.conclude(run).exit_code == 0

@@ -27,6 +27,7 @@ from b24migrate.engine import worker as crew_module
 from b24migrate.engine.job_owner import host_id
 from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.plan import Plan
 from b24migrate.engine.stages import Stage, send_stage, stages
 from b24migrate.engine.state import States
 from b24migrate.engine.worker import Freeze, WorkerPool, collect_seldom
@@ -95,7 +96,7 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
         return unmet(*args, **options)
 
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         one, other = app.runner.conductor(run), app.runner.conductor(run)
         monkeypatch.setattr(gates, "find_unmet", slowly)
         one.step()
@@ -109,7 +110,7 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
 def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has_done_them(tmp_path: Path) -> None:
     """Two conduct; while one looks through a long table the other does all there is to do."""
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         one, other = app.runner.conductor(run), app.runner.conductor(run)
         context = app.runner.join(run)
 
@@ -139,10 +140,10 @@ def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has
 def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) -> None:
     """The phases are begun by the plan that is current, and by no other."""
     with world(tmp_path, small()) as made, made.app() as app:
-        old = app.runner.begin(["users", "groups"])
+        old = app.runner.begin(Plan(("users", "groups")))
         conductor_of_old = app.runner.conductor(old)
         with made.app() as elsewhere:
-            elsewhere.runner.begin(["users"], ("get",))
+            elsewhere.runner.begin(Plan(("users",), ("get",)))
         with pytest.raises(plan.Replaced):
             conductor_of_old.step()
         assert States(app.context.store).read("users").phase("get").state == "pending"
@@ -151,7 +152,7 @@ def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) 
 
 def test_whoever_helps_knows_what_the_source_was_asked_at_the_beginning(tmp_path: Path) -> None:
     with world(tmp_path, small()) as made, made.app() as app, made.app() as elsewhere:
-        run = app.runner.begin(app.chosen())
+        run = app.runner.begin(Plan(tuple(app.chosen())))
         assert elsewhere.context.source.habits == {}
         elsewhere.runner.join(run)
         assert elsewhere.context.source.habits == app.context.source.habits != {}
@@ -159,7 +160,7 @@ def test_whoever_helps_knows_what_the_source_was_asked_at_the_beginning(tmp_path
 
 def test_who_works_on_a_run_leaves_when_it_is_paused_also_where_nothing_can_begin(tmp_path: Path) -> None:
     with world(tmp_path, small()) as made, made.app() as app:
-        conducting = app.runner.conductor(app.runner.begin(["users"], ("get",)))
+        conducting = app.runner.conductor(app.runner.begin(Plan(("users",), ("get",))))
         assert not conducting.step()
         plan.pause(app.context.store, app.context.clock)
         with pytest.raises(plan.Paused):
@@ -171,7 +172,7 @@ def test_who_works_on_a_run_leaves_when_it_is_paused_also_where_nothing_can_begi
 def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a long table that is far away it may take minutes; a lease that ends counts as the death of a worker."""
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         conducting = app.runner.conductor(run)
         kept = Event()
         crew = WorkerPool(app.runner.join(run), conducting, 1)
@@ -200,7 +201,7 @@ def test_the_jobs_of_one_that_is_killed_meanwhile_come_back_before_their_leases_
 ) -> None:
     monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         conducting = app.runner.conductor(run)
         assert not conducting.step()
         step = conducting.step
@@ -234,7 +235,7 @@ def test_a_run_does_not_go_on_without_its_heartbeat(tmp_path: Path, monkeypatch:
 
     ticks = count()
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         crew = WorkerPool(app.runner.join(run), app.runner.conductor(run), 1)
         monkeypatch.setattr(crew_module, "LOOK_S", 0.0)
         monkeypatch.setattr(crew_module, "find_dismissal", broken)
@@ -248,7 +249,7 @@ def test_the_store_is_asked_about_a_pause_now_and_then_and_not_when_all_leave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look_s: float, over: bool
 ) -> None:
     with world(tmp_path, small()) as made, made.app() as app:
-        run = app.runner.begin(["users"], ("get",))
+        run = app.runner.begin(Plan(("users",), ("get",)))
         crew = WorkerPool(app.runner.join(run), app.runner.conductor(run), 1)
         beats, asked = list[None](), list[Any]()
 
@@ -274,7 +275,7 @@ def test_a_step_of_the_plan_does_all_that_can_be_done(tmp_path: Path, backwards:
     with world(tmp_path, small()) as made, made.app() as app:
         entities = tuple(reversed(app.context.entities)) if backwards else app.context.entities
         app = app.with_context(replace(app.context, entities=entities))  # noqa: PLW2901 (the same, looked at otherwise)
-        run = app.runner.begin(app.chosen())
+        run = app.runner.begin(Plan(tuple(app.chosen())))
         assert (run.plan.delta, run.plan.deep) == (False, False)
         conducting, context = app.runner.conductor(run), app.runner.join(run)
         watching = app.runner.conductor(run)
@@ -339,7 +340,7 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
             written["put"] += visible_at is None
             put(jobs, visible_at=visible_at)
 
-        run = app.runner.begin(app.chosen())
+        run = app.runner.begin(Plan(tuple(app.chosen())))
         monkeypatch.setattr(store, "swap", swapped)
         monkeypatch.setattr(queue, "put", putting)
         app.runner.worker_pool(run).work_until_done(tick=made.leap())
@@ -370,7 +371,7 @@ def test_a_step_in_which_nothing_can_be_done_asks_for_all_states_at_once(
     """Where the store is far away, each question has a price."""
     asked: Counter[str] = Counter()
     with world(tmp_path) as made, made.app() as app:
-        run = app.runner.begin(app.chosen())
+        run = app.runner.begin(Plan(tuple(app.chosen())))
         conducting, store = app.runner.conductor(run), app.context.store
         assert not conducting.step()
         read, rows = store.read, store.rows

@@ -19,6 +19,7 @@ from b24migrate.app import App
 from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases import inventory
 from b24migrate.engine.phases.context import LONGEST_JOB_S
+from b24migrate.engine.plan import Plan as RunPlan
 from b24migrate.insight import status
 from b24migrate.model.events import Event, FileMoved, Sent
 from b24migrate.model.records import children_between, order_key
@@ -45,7 +46,7 @@ def slow(made: World, *kinds: type[Event]) -> Iterator[App]:
 
 def longest_jobs(made: World, app: App, entities: tuple[str, ...] = TALK) -> dict[str, float]:
     """Runs everything, one job after the other; the longest of each kind."""
-    run = app.runner.begin(entities, PHASES)
+    run = app.runner.begin(RunPlan(tuple(entities), PHASES))
     context, conductor = app.runner.join(run), app.runner.conductor(run)
     took: dict[str, float] = defaultdict(float)
     while not conductor.step():

@@ -17,6 +17,7 @@ from tests.functions.test_migration_azure import FEW, PEOPLE
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import Follow, RunContext
+from b24migrate.engine.plan import Plan
 from b24migrate.functions import queue
 from b24migrate.model.records import Job
 from b24migrate.ports import DELIVERIES
@@ -79,7 +80,7 @@ def test_a_paused_run_goes_on_and_the_box_gets_everything_once(small: World, hos
 
 def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
     with host.one.keeper.app() as app:
-        begun = app.runner.begin(app.chosen(()), delta=True, deep=True)
+        begun = app.runner.begin(Plan(tuple(app.chosen(())), delta=True, deep=True))
     assert host.ask("pause")[0] == 200
     assert host.ask("resume")[1]["run"] == begun.id
     with host.one.keeper.app() as app:
@@ -88,7 +89,7 @@ def test_a_delta_run_that_goes_on_is_a_delta_run(host: Host) -> None:
 
 def test_a_retry_of_an_unfinished_delta_run_goes_on_with_it(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     with host.one.keeper.app() as app:
-        begun = app.runner.begin(("users",), delta=True, deep=True)
+        begun = app.runner.begin(Plan(("users",), delta=True, deep=True))
     with monkeypatch.context() as patched:
         patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
         assert host.run()["exit_code"] == 4

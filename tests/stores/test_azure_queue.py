@@ -11,7 +11,6 @@ from tests.stores.shelf import NOON, Time, at
 from tests.stores.test_queue import OTHER, A, B, C, claim
 
 from b24migrate.model.records import Job
-from b24migrate.stores.azure.limits import OPERATIONS
 from b24migrate.stores.azure.queue import AzureQueue
 
 WEEK_S = 7 * 24 * 3600
@@ -116,7 +115,7 @@ def test_a_message_that_overtook_its_job_is_good(place: Place, queue: AzureQueue
     assert AzureQueue(place.account(), Waiting()).take(A.id, "f:1:0", now=NOON, lease_s=60) is not None
 
 
-def test_the_dead_are_told_of_until_they_are_revived(place: Place, queue: AzureQueue) -> None:
+def test_the_dead_are_told_of_until_they_are_dropped(place: Place, queue: AzureQueue) -> None:
     queue.put([A])
     queue.bury(claim(queue), code="TIMEOUT", reason="дважды <&> " * 9999, now=NOON)
     queue.letter(B, code="BAD", reason="no", now=NOON)
@@ -126,9 +125,8 @@ def test_the_dead_are_told_of_until_they_are_revived(place: Place, queue: AzureQ
     assert first["reason"].startswith("дважды <&> дважды")
     assert second == {"job": B.id, "scope": "groups-get", "code": "BAD", "reason": "no again"}
     assert queue.dead()[0].reason == "дважды <&> " * 9999
-    queue.revive()
-    assert place.how_many("dlq") == 0
-    assert place.how_many() == 2
+    queue.drop("groups-get")
+    assert (queue.dead(), place.how_many("dlq")) == ([], 0)
 
 
 def test_jobs_of_several_processes_are_taken_by_age(place: Place, queue: AzureQueue, clock: Time) -> None:
@@ -145,15 +143,6 @@ def test_what_follows_a_job_is_younger_however_slow_the_clock_of_its_worker_is(p
     queue.finish(claim(queue), [B])
     (follower,) = place.account().table("Jobs").query_entities("Id eq @id", parameters={"id": B.id})
     assert follower["RowKey"] > f"job:{int(ahead.now().timestamp() * 1e6):017}"
-
-
-def test_as_many_dead_are_revived_at_once_as_a_transaction_takes(place: Place, queue: AzureQueue) -> None:
-    for number in range(OPERATIONS // 3):
-        queue.letter(Job("groups-get", "read", {"n": number}), code="X", reason="", now=NOON)
-    place.tables.asked.clear()
-    assert queue.revive() == OPERATIONS // 3
-    assert place.tables.asked["POST"] == 1
-    assert (queue.open("groups-get"), queue.dead_count()) == (OPERATIONS // 3, 0)
 
 
 # ---------------------------------------------------------------- what was lost

@@ -79,16 +79,12 @@ def test_a_job_that_follows_itself_does_so_once_if_that_was_not_confirmed(place:
     assert queue.open("groups-get") == 0
 
 
-def test_a_burial_and_a_revival_that_were_not_confirmed_happened_once(place: Place, queue: AzureQueue) -> None:
+def test_a_burial_that_was_not_confirmed_happened_once(place: Place, queue: AzureQueue) -> None:
     queue.put([A])
     place.tables.lose("POST")
     queue.bury(claim(queue), code="X", reason="x", now=NOON)
     assert (queue.open("groups-get"), len(queue.dead())) == (0, 1)
-    place.tables.lose("POST")
-    assert queue.revive() == 1
     assert place.tables.lost_all
-    assert (queue.open("groups-get"), queue.dead()) == (1, [])
-    assert claim(queue).job == A
 
 
 # ---------------------------------------------------------------- processes that die
@@ -156,7 +152,7 @@ def test_a_death_while_putting_is_repaired_by_putting_again(place: Place, queue:
         assert queue.open(f"s{changes}") == 2
 
 
-def test_a_death_while_burying_or_reviving_leaves_a_job_open_or_dead(place: Place, queue: AzureQueue) -> None:
+def test_a_death_while_burying_leaves_a_job_open_or_dead(place: Place, queue: AzureQueue) -> None:
     for changes in range(5):
         scope = f"s{changes}"
         queue.put([number(scope, 0)])
@@ -169,14 +165,6 @@ def test_a_death_while_burying_or_reviving_leaves_a_job_open_or_dead(place: Plac
         if again := place.queue().claim("h:2:0", now=at(100), lease_s=60):
             queue.bury(again, code="X", reason="x", now=NOON)
         assert (queue.open(scope), len(queue.dead(scope))) == (0, 1)
-        place.life.left = changes
-        with suppress(BadConfiguration):
-            queue.revive(scope)
-        place.life.left = None
-        assert queue.open(scope) + len(queue.dead(scope)) == 1
-        queue.revive(scope)
-        assert (queue.open(scope), queue.dead(scope)) == (1, [])
-        queue.finish(claim(queue, 100), [])
 
 
 def test_a_death_while_parking_leaves_the_job(place: Place, queue: AzureQueue) -> None:

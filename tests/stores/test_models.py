@@ -231,10 +231,13 @@ class Jobs(Machine):
         self.leases.clear()
 
     @rule()
-    def revive(self) -> None:
-        assert self.queue.revive() == len(self.dead)
-        for key, job in self.dead.items():
-            self.order.setdefault(key, job.tried(0, 0))
+    def drop(self) -> None:
+        self.queue.drop("s")
+        held = {lease.job.id for lease in self.leases if self.hidden[lease.job.id] > self.clock.now()}
+        self.leases = [one for one in self.leases if one.job.id in held]
+        for one in (self.order, self.hidden, self.given):
+            for key in one.keys() - held:
+                del one[key]
         self.dead.clear()
 
     @invariant()

@@ -179,18 +179,6 @@ def test_jobs_are_held_by_whoever_works_on_them(queue: Queue) -> None:
     assert queue.held(now=at(1)) == 1
 
 
-def test_revived_letters_work_again_from_the_first_attempt(queue: Queue) -> None:
-    queue.put([A.tried(3, 3), OTHER])
-    queue.bury(claim(queue), code="X", reason="", now=NOON)
-    queue.bury(claim(queue), code="X", reason="", now=NOON)
-    assert queue.revive("groups-get") == 1
-    assert claim(queue).job == A
-    assert [one.job for one in queue.dead()] == [OTHER]
-    assert queue.revive() == 1
-    assert queue.dead() == []
-    assert queue.revive() == 0
-
-
 def test_a_scope_is_open_while_jobs_wait_are_parked_or_worked_on(queue: Queue) -> None:
     queue.put([A, B, C])
     queue.park(claim(queue), until=at(99))
@@ -282,8 +270,6 @@ def test_a_job_whose_workers_vanish_three_times_is_poison(queue: Queue) -> None:
     assert (letter.job, letter.code) == (A.tried(1, 2), "POISON")
     assert "b24migrate retry" in letter.reason
     assert queue.open("groups-get") == 1
-    assert queue.revive() == 1
-    assert claim(queue, 181).job == A
 
 
 def test_poison_is_not_taken_by_name_either(queue: Queue) -> None:

@@ -298,6 +298,5 @@ def test_a_job_whose_row_is_damaged_is_a_dead_letter_and_the_others_go_on(opened
     (letter,) = opened.queue.dead()
     assert (letter.code, letter.job.scope, letter.job.is_damaged) == ("BROKEN_ROW", "groups-get", True)
     assert opened.queue.open("groups-get") == 0
-    assert opened.queue.revive() == 1  # nobody can do it, and nobody forgets it
     assert opened.queue.claim("host:1:0", now=NOON, lease_s=60) is None
     assert [one.code for one in opened.queue.dead()] == ["BROKEN_ROW"]

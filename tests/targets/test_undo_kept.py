@@ -199,7 +199,7 @@ def test_of_a_whole_move_only_what_people_used_is_kept_and_the_rehearsal_says_so
         members = tallies["group_members"]
         assert rehearsed["group_members"] == (members.deleted, 0)
         assert (members.kept, members.absent > 0) == (1, True)  # the owner of that group; those whose group went
-        assert "They leave with the group" in members.reasons[0].reason
+        assert "They are removed with the group" in members.reasons[0].reason
         assert (counts["tasks"][1], counts["feed_posts"][1]) == (1, 1)
         assert [why.reason for why in tallies["tasks"].reasons] == ["users commented on it"]
         assert tallies["task_comments"].kept == tallies["task_checklists"].kept == 0

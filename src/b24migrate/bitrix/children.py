@@ -185,7 +185,7 @@ class ChildrenReader:
         return chains, list(group[len(planned) :])
 
     def _use_room(self, planned: list[tuple[Progress, int]], room: int) -> list[tuple[Progress, int]]:
-        """Room that is left goes to walks whose length nobody knows, so that few requests have only a page or two."""
+        """Room that is left goes to walks of unknown length, so that few requests have only a page or two."""
         unknown = [
             one for one, pages in planned if pages and isinstance(self._paging, Backward) and self._is_on_its_way(one)
         ]
@@ -487,7 +487,7 @@ class ChildrenReader:
 
 
 def _unread_error(error: Permanent) -> Transient:
-    """No refusal: there is something to be read, and nobody knows how. It is tried again, then it is a dead letter."""
+    """No refusal: there is something to read. It is tried again, then it is a dead letter."""
     return Transient(error.message, code=error.code, hint=error.hint, own=True)
 
 

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def leave(code: int) -> NoReturn:
     """At once. If an interrupt hits code that is made of text (every dataclass is), CPython ends the process by SIGINT
     later, whatever exit code it is given (`unhandled_keyboard_interrupt` in Modules/main.c)."""
-    with suppress(OSError, ValueError):  # nobody reads any more
+    with suppress(OSError, ValueError):  # the reader of the pipe has gone
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)

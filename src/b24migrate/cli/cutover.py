@@ -88,7 +88,7 @@ def freeze(
     accept_fidelity: AcceptFidelity = False,
     by: By = "",
 ) -> None:
-    """Start the freeze: users and integrations are out. Shows who still writes."""
+    """Start the freeze: users and integrations no longer work in the source. Shows who still writes."""
     session: Session = context.obj
     if undo:
         _take_back(session, "freeze", as_json=as_json)
@@ -115,7 +115,7 @@ def finish(
     accept_fidelity: AcceptFidelity = False,
     by: By = "",
 ) -> None:
-    """Bring the last changes until nothing changes any more, then write the certificate."""
+    """Import the last changes until a delta run finds nothing, then write the certificate."""
     session: Session = context.obj
     if undo:
         _take_back(session, "finish", as_json=as_json)

@@ -24,8 +24,8 @@ class Lane(NamedTuple):
 
 
 def lanes(status: Mapping[str, Json]) -> list[Lane]:
-    """A lane for each stream whose entity has started. Of a delta run (`delta`) nobody knows how much it has to read or
-    to compare, and it sends only what it found."""
+    """A lane for each stream whose entity has started. Of a delta run (`delta`) it is not known how much it reads or
+    compares, and it sends only what it found."""
     progress = _delta_progress if status.get("delta") else _progress
     found: list[Lane] = []
     for entity in status["entities"].values():

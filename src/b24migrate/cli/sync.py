@@ -45,7 +45,7 @@ def sync(
     full: Full = False,
     accept_fidelity: AcceptFidelity = False,
 ) -> None:
-    """Bring what changed since the last pass: read, import, verify."""
+    """Read, import and verify what changed since the last pass."""
     from b24migrate.cli.run_plan import conduct, run_plan
     from b24migrate.entities import catalog
     from b24migrate.entities.names import entity_name

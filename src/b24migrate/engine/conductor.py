@@ -254,7 +254,7 @@ class Conductor:
     # ------------------------------------------------------------ writing
 
     def _swap(self, state: EntityState, phase: str, after: PhaseState) -> bool:
-        """False when somebody else was faster: what they wrote is looked at next."""
+        """False when another process was faster: what it wrote is looked at next."""
         return self._states.swap(state.with_phase(phase, after))
 
     def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:

@@ -35,7 +35,7 @@ from b24migrate.model.streams import person_name
 from b24migrate.model.values import utc_text
 from b24migrate.ports import PASSES, Store
 
-MOST_DELTAS = 5  # of a finish: if the last of them finds something, somebody still writes
+MOST_DELTAS = 5  # of a finish: if the last of them finds something, users still write
 WATCHED = timedelta(days=14)  # late writers are looked for after going live
 ORDER = "CUTOVER_ORDER"
 WAITED = "limit_wait:"
@@ -114,7 +114,7 @@ class Cutover:
         return second.result
 
     def freeze(self) -> RunResult:
-        """The person has confirmed that nobody works on the source any more."""
+        """The person has confirmed that no user works in the source any more."""
         began = self._begin(FREEZE).began
         made = self._measure()
         if not made.complete:
@@ -326,7 +326,7 @@ def oldest(times: Iterable[str]) -> str:
 
 
 def require_same(state: CutoverState, name: str, began: str) -> None:
-    """Raises NotNow if somebody took the step back meanwhile."""
+    """Raises NotNow if the step was undone meanwhile."""
     if state.step(name).began != began:
         raise _not_now("taken_back", step=step_name(name))
 

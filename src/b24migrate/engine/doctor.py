@@ -10,8 +10,6 @@ from functools import partial
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from b24migrate.engine import optional
 from b24migrate.engine.diagnosis import Check, Diagnosis, Facts, alike_gate
 from b24migrate.messages import say
@@ -43,7 +41,7 @@ def examine(
     clock: Clock,
     named: Collection[str] = (),
 ) -> Diagnosis:
-    """Every check for these entities. Optional ones that nobody named are left out if a portal lacks what they need.
+    """Every check for these entities. Optional ones that were not named are left out if a portal lacks what they need.
     Never raises for what a portal says or fails to say."""
     checks = list(_storage(store, clock))
     unnamed = optional.list_unnamed(entities, named)
@@ -108,14 +106,14 @@ def _source(
         answers = wait_for_limits(clock, lambda: source.batch(commands))
     except MigrationError as error:
         return [refusal_check("source", error, "auth.cloud")], Facts(), {}
-    told = {name: _decode(answer) for name, answer in zip(both, answers[len(commands) - len(both) :], strict=True)}
+    told = {name: answer.known() for name, answer in zip(both, answers[len(commands) - len(both) :], strict=True)}
     answers = answers[: len(commands) - len(both)]
     probes = dict(zip(PROBES, answers, strict=False))
     checks = [_check_reached(probes)]
-    checks += _clock(_decode(probes["server.time"]), timezone, clock)
-    admin = _admin(_decode(probes["profile"]), _decode(probes["user.admin"]))
+    checks += _clock(probes["server.time"].known(), timezone, clock)
+    admin = _admin(probes["profile"].known(), probes["user.admin"].known())
     checks.append(_admin_check(admin))
-    scopes = _scopes(_decode(probes["scope"]))
+    scopes = _scopes(probes["scope"].known())
     left_out = optional.find_without_methods(unnamed, trials, answers[len(answers) - len(trials) :])
     left_out |= optional.find_without_scope(unnamed, scopes)
     entities = [one for one in entities if one.name not in left_out]
@@ -127,10 +125,10 @@ def _source(
     for via in range(1, len(source.owners)):
         checks += _check_other_webhook(source, via, entities, clock, unfit)
     descriptions, called = (answers[len(PROBES) + start :][: len(needs)] for start in (0, len(needs)))
-    found = {name: _exists(_decode(one), call) for name, one, call in zip(needs, descriptions, called, strict=True)}
+    found = {name: _exists(one.known(), call) for name, one, call in zip(needs, descriptions, called, strict=True)}
     methods = {name: exists for name, exists in found.items() if exists is not None}
     granted = tuple(sorted(scopes)) if scopes is not None else None
-    ahead_s, zone_s = _compare_clocks(_decode(probes["server.time"]), _decode(probes["profile"]), clock)
+    ahead_s, zone_s = _compare_clocks(probes["server.time"].known(), probes["profile"].known(), clock)
     facts = Facts(granted, admin, methods, unfit=unfit, called=True, ahead_s=ahead_s, zone_s=zone_s, left_out=left_out)
     return checks, facts, told
 
@@ -196,7 +194,7 @@ def _admin(profile: Json, user_admin: Json) -> bool | None:
 
 
 def _incomplete_check(entity: Entity) -> Check:
-    """A list with gaps that nobody can see is the one thing that must not happen."""
+    """A list with gaps that do not show is the one thing that must not happen."""
     message = say("doctor.incomplete", entity=entity.name)
     fix = say("doctor.admin_fix")
     return Check(
@@ -252,7 +250,7 @@ def _check_other_webhook(
         answer = wait_for_limits(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
     except MigrationError as error:
         return [refusal_check(name, error, "auth.cloud")]
-    scopes = _scopes(_decode(answer))
+    scopes = _scopes(answer.known())
     checks = [Check(name, True, say("doctor.accepted"))]
     for entity in (one for one in entities if one.every_webhook and scopes is not None):
         missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in (scopes or ()))
@@ -288,16 +286,6 @@ def _exists(description: Json, called: Answer) -> bool | None:
         return True
     exists = description.get("isExisting") if isinstance(description, dict) else None
     return exists if isinstance(exists, bool) else None
-
-
-def _decode(answer: Answer) -> Json:
-    """What a probe said; None where it failed or said nothing that can be read."""
-    if answer.error is not None or answer.result is None:
-        return None
-    try:
-        return msgspec.json.decode(answer.result)
-    except msgspec.DecodeError:
-        return None
 
 
 # ---------------------------------------------------------------- the target

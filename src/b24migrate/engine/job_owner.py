@@ -1,4 +1,4 @@
-"""Who holds a job: `<place>:<pid>:<n>`. Only in its place does a process id say whether somebody is alive.
+"""Who holds a job: `<place>:<pid>:<n>`. Only in its place does a process ID show whether the process is alive.
 
 A host's name is not enough where many share a store: machines and containers may be called alike, and each would take
 the jobs of the others for those of the dead.

@@ -116,7 +116,7 @@ def attempt(context: RunContext, lease: Lease) -> int:
     except Transient as error:
         retry(context, lease, error)
     except Permanent as error:
-        if error.code in UNCLEAR:  # nobody refused anything: the next answer may be as it should be
+        if error.code in UNCLEAR:  # this was no refusal: the next answer may be as it should be
             retry(context, lease, Transient(error.message, code=error.code, hint=error.hint, own=True))
         else:
             bury(context, lease, error)

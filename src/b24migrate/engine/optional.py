@@ -15,7 +15,7 @@ LACKING = frozenset({NO_SUCH_METHOD, "NOT_FOUND", "ENTITY_TYPE_NOT_SUPPORTED"})
 
 
 def list_unnamed(entities: Sequence[Entity], named: Collection[str]) -> list[Entity]:
-    """Of these entities those that may be left out. What somebody named meets the gates instead."""
+    """Of these entities those that may be left out. An entity that was named meets the gates instead."""
     return [one for one in entities if one.optional and one.name not in named]
 
 

@@ -61,7 +61,7 @@ class Run:
 
     @property
     def under_way(self) -> bool:
-        """Somebody works on it, or should. One that stopped before its end is active and says why it stopped."""
+        """A worker performs it, or should. One that stopped before its end is active and says why it stopped."""
         return self.state == ACTIVE and self.exit_code is None
 
     @property
@@ -90,8 +90,8 @@ def begin(
     wished: int | None = None,
 ) -> tuple[Run, bool]:
     """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
-    `prepare` gets both before anybody else takes the run for one that is under way. `wished`: the moment at which
-    somebody wanted it, if that is a while ago. Raises Paused when it was paused since."""
+    `prepare` gets both before another process takes the run for one that is under way. `wished`: the moment at which
+    it was requested, if that is a while ago. Raises Paused when it was paused since."""
     row = store.read(RUNS, CURRENT)
     before = _decode_run(row) if row else None
     if row and before and before.state == PAUSED and wished not in (None, row.version):
@@ -115,8 +115,8 @@ def begin(
 
 
 def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
-    """Nobody takes a job of the current run until somebody begins it again; `by` says who wants it so. None when there
-    is nothing to pause. One that is paused stays so, also when somebody is just about to go on with it."""
+    """No worker takes a job of the current run until it is resumed; `by`: who paused it. None when there
+    is nothing to pause. A paused run stays paused, also when another process is about to resume it."""
     while True:
         row = store.read(RUNS, CURRENT)
         found = _decode_run(row) if row else None
@@ -169,8 +169,8 @@ def paused_error(run: Run) -> Paused:
 
 
 def _is_prepared(store: Store, run: Run) -> bool:
-    """One that was paused while it began is begun anew, since the states of its phases may be those of another plan: it
-    has no row of its own yet."""
+    """One that was paused while it started starts again, since its phases may have the states of another plan: it has
+    no row of its own yet."""
     return run.state == ACTIVE or (run.state == PAUSED and store.read(RUNS, run.id) is not None)
 
 

@@ -11,8 +11,6 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 
-import msgspec
-
 from b24migrate import __version__
 from b24migrate.engine.doctor import wait_for_limits
 from b24migrate.engine.phases.context import RunContext
@@ -122,10 +120,7 @@ def _ask_portal(_: bool) -> Asking:
 
 
 def _object(answer: Answer) -> Mapping[str, Json]:
-    try:
-        found = msgspec.json.decode(answer.result) if answer.error is None and answer.result else None
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    found = answer.known()
     return found if isinstance(found, dict) else {}
 
 

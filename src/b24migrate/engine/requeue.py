@@ -19,7 +19,7 @@ FROM_GET = PHASES[PHASES.index("get") :]
 
 @dataclass(slots=True)
 class Requeued:
-    """How many records, files and other parts of the work begin anew, and the entities they belong to."""
+    """How many records, files and failed jobs are retried, and the entities they belong to."""
 
     records: int = 0
     files: int = 0
@@ -53,15 +53,7 @@ def requeue(context: RunContext, names: Collection[str], code: str = "") -> Requ
 def run_requeued(runner: Runner, renewed: Requeued, tick: Callable[[], None]) -> RunResult:
     """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
     wanted = reopen_plan(runner.context, renewed)
-    return runner.run(
-        wanted.entities,
-        wanted.phases,
-        test_limit=wanted.test_limit,
-        delta=wanted.delta,
-        deep=wanted.deep,
-        named=wanted.entities,
-        tick=tick,
-    )
+    return runner.run_plan(wanted, named=wanted.entities, tick=tick)
 
 
 def reopen_plan(context: RunContext, renewed: Requeued) -> Plan:

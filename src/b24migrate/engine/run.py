@@ -53,7 +53,7 @@ class FidelityGate(Protocol):
         ...
 
     def require(self, context: RunContext, rules: Sequence[Rule]) -> None:
-        """Raises GateUnmet unless somebody has accepted all of them."""
+        """Raises GateUnmet unless all of them are accepted."""
         ...
 
 
@@ -116,16 +116,26 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
-        """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
-        than the configured one. `delta`: reads only what may have changed; `deep`: also what moves no date and no
-        count. `named`: the entities that somebody asked for by name; of the others optional ones may be left out."""
-        run = self.begin(
-            entities, phases, test_limit=test_limit, delta=delta, deep=deep, named=named, on_diagnosis=on_diagnosis
-        )
+        """Raises Stop with its exit code when it cannot start or cannot continue; progress is saved. `test_limit`:
+        another than the configured one. `delta`: reads only what may have changed; `deep`: also what moves no date and
+        no count. `named`: the entities that a person named; of the others optional ones may be left out."""
+        limit = self.context.options.test_limit if test_limit is None else test_limit
+        wanted = Plan(tuple(entities), tuple(phases), limit, delta, deep)
+        return self.run_plan(wanted, named=named, on_diagnosis=on_diagnosis, tick=tick)
+
+    def run_plan(
+        self,
+        wanted: Plan,
+        *,
+        named: Collection[str] = (),
+        on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
+        tick: Callable[[], None] = lambda: None,
+    ) -> RunResult:
+        run = self.begin(wanted, named=named, on_diagnosis=on_diagnosis)
         try:
             self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
-            raise  # somebody may have gone on with it by now
+            raise  # another process may have resumed it by now
         except Stop as stop:
             self.stop(run, stop)
             raise
@@ -137,47 +147,33 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> RunResult:
-        """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
+        """Continues the current run, whatever its plan is. Raises like `run`, and NoRun."""
         wanted = plan.resumable_run(self.context.store).plan
-        return self.run(
-            wanted.entities,
-            wanted.phases,
-            test_limit=wanted.test_limit,
-            delta=wanted.delta,
-            deep=wanted.deep,
-            named=wanted.entities,
-            on_diagnosis=on_diagnosis,
-            tick=tick,
-        )
+        return self.run_plan(wanted, named=wanted.entities, on_diagnosis=on_diagnosis, tick=tick)
 
     def begin(
         self,
-        entities: Sequence[str],
-        phases: Sequence[str] = PHASES,
+        wanted: Plan,
         *,
-        test_limit: int | None = None,
-        delta: bool = False,
-        deep: bool = False,
         named: Collection[str] = (),
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
-        """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
+        """Checks both portals and makes the plan the current one: any worker may take its jobs. Raises Stop."""
         undo_lock.refuse_during_undo(self.context.store, self.context.clock)
         wished = plan.current_version(self.context.store)
-        chosen = [entity for entity in self.context.entities if entity.name in entities]
+        chosen = [entity for entity in self.context.entities if entity.name in wanted.entities]
         diagnosis = self.examine(chosen, named=named)
         on_diagnosis(diagnosis)
         stop_if_blocked(diagnosis)
         for name, why in diagnosis.facts.left_out.items():
             self.context.notes.add(name, why)
         chosen = [entity for entity in chosen if entity.name not in diagnosis.facts.left_out]
-        if CHANGES.intersection(phases):
+        if CHANGES.intersection(wanted.phases):
             self.fidelity.require(self.context, diagnosis.rules)
             self._settle_last_undo()
             remember_target(self.context.store, self.context.options.target_url)
             self._note_who_wins()
-        limit = self.context.options.test_limit if test_limit is None else test_limit
-        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit, delta, deep)
+        wanted = replace(wanted, entities=tuple(entity.name for entity in chosen))
 
         def prepare(run: Run, continued: bool) -> None:
             self.conductor(run).reset(continued=continued)

@@ -126,7 +126,7 @@ class AllStates(States):
         return self._seen.get(entity) or self._state(RegisterRow(entity, {}))
 
     def forget(self, entity: str) -> None:
-        """What was seen of it: it is read anew."""
+        """What was seen of it: it is read again."""
         self._written.add(entity)
 
     def swap(self, state: EntityState) -> bool:
@@ -138,6 +138,6 @@ class AllStates(States):
         super().change(entity, how)
 
     def is_still(self, state: EntityState) -> bool:
-        """Whether nobody has changed it since; the store is asked."""
+        """Whether it is unchanged since then; the store is asked."""
         self._written.add(state.name)
         return super().read(state.name).version == state.version

@@ -35,7 +35,7 @@ class _LockRow(NamedTuple):
 
     def is_fresh(self, now: datetime) -> bool:
         if self.owner.startswith(f"{job_owner.host_id()}:") and not job_owner.is_alive(self.owner):
-            return False  # killed here: nobody has to wait
+            return False  # killed here: no need to wait
         return self.at is not None and (now - self.at).total_seconds() < FRESH_S
 
 
@@ -48,7 +48,7 @@ class UndoLock:
         self._owner = f"{job_owner.host_id()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def begin(self) -> Stretch | None:
-        """What somebody before left unsettled. Raises Halted when somebody else takes back."""
+        """What an earlier undo left unsettled. Raises Halted when another undo runs."""
         refuse_during_undo(self._store, self._clock)
         left = _read(self._store)
         if not self._write(left.row, left.stretch):
@@ -56,7 +56,7 @@ class UndoLock:
         return left.stretch
 
     def at(self, stream: str, span: Span) -> None:
-        """Before anything of this stretch is deleted. Raises Halted when somebody else came meanwhile."""
+        """Before anything of this stretch is deleted. Raises Halted when another process came meanwhile."""
         held = _read(self._store)
         if held.owner != self._owner or not self._write(held.row, Stretch(stream, span)):
             raise _under_way_error()
@@ -72,7 +72,7 @@ class UndoLock:
 
 
 def refuse_during_undo(store: Store, clock: Clock) -> None:
-    """Raises Halted while somebody takes back."""
+    """Raises Halted while an undo runs."""
     if _read(store).is_fresh(clock.now()):
         raise _under_way_error()
 

@@ -24,7 +24,7 @@ RENEW_S = 20.0
 LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
 STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job died there
-IDLE_GLANCES = 10.0  # an idle worker looks for itself, should nobody wake it
+IDLE_GLANCES = 10.0  # an idle worker looks for itself, in case it is not woken
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -48,7 +48,7 @@ class WorkerPool:
     """Threads do not share anything but the ports, which are made for it."""
 
     def __init__(self, context: RunContext, conductor: Conductor, workers: int, history: History | None = None) -> None:
-        self._over = Flag()  # nobody takes a job any more
+        self._over = Flag()  # no thread takes a job any more
         self._context = replace(context, leaving=self._over.is_set)  # long jobs come to an end
         self._conductor = conductor
         self._workers = workers
@@ -85,7 +85,7 @@ class WorkerPool:
             raise self._failure
 
     def _stop_threads(self, hands: Sequence[Thread], heartbeat: Thread) -> None:
-        """The heart beats until the last hand has let go of its job: nobody else shall take it meanwhile."""
+        """The heart beats until the last thread has released its job: no other worker may take it meanwhile."""
         self._end()
         try:
             for thread in hands:
@@ -95,7 +95,7 @@ class WorkerPool:
             _join(heartbeat)
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
-        """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
+        """What the threads need from outside: parked jobs woken, a plan that another process moved on."""
         clock, queue = self._context.clock, self._context.queue
         stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
@@ -132,7 +132,7 @@ class WorkerPool:
                 return
 
     def _check_dismissal(self) -> None:
-        """Whether everybody has to leave. The heart beats on until they have."""
+        """Whether all threads have to leave. The heart beats on until they have."""
         with suppress(Transient):  # a far store may miss a beat
             if why := find_dismissal(self._context.store, self._context.run):
                 self._fail(why)

@@ -8,7 +8,7 @@ import msgspec
 
 from b24migrate.entities.readers import NOTHING
 from b24migrate.model.answers import row_in, unexpected_answer
-from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Json, Row
 from b24migrate.model.streams import FileKind, FileRef, Known, SourceRecord
 from b24migrate.model.values import OddValue, whole
@@ -94,8 +94,7 @@ def parse_size(row: Mapping[str, Json]) -> int | None:
 
 def decode_answer(answer: Answer) -> Json:
     """None where it is refused; a limit or an outage says nothing about the file."""
-    if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-        raise answer.error
+    answer.raise_if_unheard()
     if isinstance(answer.error, Permanent | Transient) or answer.result is None:
         return None
     if bytes(answer.result) in NOTHING:

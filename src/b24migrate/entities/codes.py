@@ -86,7 +86,7 @@ def owner(number: int, source_id: str, resolve: Ids) -> Args:
 
 
 def recipient(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """`UA` is everybody; `U12`, `SG4`, `DR5` are a person, a group, a department with all below it."""
+    """`UA` is all users; `U12`, `SG4`, `DR5` are a person, a group, a department with all below it."""
     found = _RECIPIENT.fullmatch(str(value))
     if found is None:
         return str(value)

@@ -67,8 +67,7 @@ def _labels_by_language(
     for language, asked, answer in answers:
         if isinstance(answer.error, Permanent):
             continue  # it takes the language for a filter: a field without labels is called by its code
-        if answer.error is not None:
-            raise answer.error
+        answer.require()
         for row in _rows(source, method, asked, first=answer):
             code = str(row["FIELD_NAME"])
             label = next((row[name] for name in LABELS if isinstance(row.get(name), str) and row[name]), code)
@@ -178,10 +177,9 @@ def _details(source: Source, command: Command, answer: Answer, name: str = "") -
     for left in reversed(range(ASKED_AGAIN + 1)):
         if isinstance(answer.error, Permanent):
             return {}
-        if answer.error is not None:
-            raise answer.error
+        result = answer.require()
         try:
-            field = open_entry(answer.result, name, command.method) if name else _decode(answer.result or b"null")
+            field = open_entry(result, name, command.method) if name else _decode(result)
         except Permanent:
             field = None
         if _is_sound(field):

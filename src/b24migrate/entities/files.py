@@ -10,7 +10,6 @@ import msgspec
 from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, ask_attachment
 from b24migrate.entities.catalog.reader import CATALOG_FILES
 from b24migrate.entities.crm.reader import CRM_FILES
-from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Json
 from b24migrate.model.streams import FileKind, FileLink, FileRef, Mention
 from b24migrate.ports import Command, Source
@@ -57,8 +56,7 @@ def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[st
     if not refs:
         return found
     for ref, answer in zip(refs, source.batch([way.command(ref) for ref in refs], via=via), strict=True):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about the file
+        answer.raise_if_unheard()
         if answer.result is not None:
             row: Json = msgspec.json.decode(answer.result)
             if isinstance(row, dict) and row.get(way.field):

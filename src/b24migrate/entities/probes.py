@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json
 from b24migrate.model.streams import Asking, Probe
@@ -28,19 +26,9 @@ CRM_TYPES = (2, 3, 4)  # deals, contacts, companies
 OWNERS = 50
 
 
-def decode_answer(answer: Answer) -> Json:
-    """None where the portal refused or the answer cannot be read."""
-    if answer.error is not None or answer.result is None:
-        return None
-    try:
-        return msgspec.json.decode(answer.result)
-    except msgspec.DecodeError:
-        return None
-
-
 def list_at(answer: Answer, *path: str) -> list[Args]:
     """The objects at the path; none where there is no list."""
-    found = decode_answer(answer)
+    found = answer.known()
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     members = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
@@ -71,20 +59,20 @@ def ask_messages(wide: bool) -> Asking:
     """The pages of im.dialog.messages.get (`FIRST_ID=0`: bitrix-tools/b24-rest-docs#344), and `message_count`."""
     (recent,) = yield [Command("im.recent.list", {"LIMIT": RECENT, "SKIP_OPENLINES": "Y"})]
     items = list_at(recent, "items")
-    answer = decode_answer(recent)
+    answer = recent.known()
     more = isinstance(answer, dict) and (answer.get("hasMore") is True or answer.get("hasMorePages") is True)
     dialogs = [str(one["id"]) for one in sample_rows([one for one in items if one.get("id")], MANY if wide else FEW)]
     answers = yield [command for dialog in dialogs for command in questions(dialog)]
     newest = [numbers(list_at(one, "messages"), "id") for one in answers[0::3]]
     upward = [numbers(list_at(one, "messages"), "id") for one in answers[1::3]]
-    counted = [decode_answer(one) for one in answers[2::3]]
+    counted = [one.known() for one in answers[2::3]]
     read = [place for place, ids in enumerate(newest) if ids]
     answers = yield [page(dialogs[place], "LAST_ID", min(newest[place]), 1) for place in read]
     below = {place: list_at(one, "messages") for place, one in zip(read, answers, strict=True)}
     older = {
         place: numbers((row for row in rows if row.get("unread") is not True), "id") for place, rows in below.items()
     }
-    whole = [place for place, one in zip(read, answers, strict=True) if decode_answer(one) and not older[place]]
+    whole = [place for place, one in zip(read, answers, strict=True) if one.known() and not older[place]]
     full = {len(newest[place]) for place in read if older[place]}
     stuck = any(min(older[place]) >= min(newest[place]) for place in read if older[place])
     added = any(max(numbers(below[place], "id")) >= min(newest[place]) for place in read if below[place])
@@ -192,7 +180,7 @@ def ask_crm(_: bool) -> Asking:
     zone: str | None = None
     if newest is not None:
         after = [row.get("updatedTime") for row in list_at(answers[-1], "items")]
-        zone = dates(owner_differs(decode_answer(profile), decode_answer(server)), newest, answers[-2], after)
+        zone = dates(owner_differs(profile.known(), server.known()), newest, answers[-2], after)
     return {
         "crm_dates": zone,
         "crm_order": None if not order else order.pop() if len(order) == 1 else "none",
@@ -244,7 +232,7 @@ def ask_tasks(_: bool) -> Asking:
         Command("server.time", {}),
         changed_tasks({}),
     ]
-    known, rows = decode_answer(method), list_at(newest, "tasks")
+    known, rows = method.known(), list_at(newest, "tasks")
     available = known.get("isAvailable") if isinstance(known, dict) and known.get("isExisting") is True else None
     at = moment(rows[0].get("changedDate")) if rows else None
     answers: Sequence[Answer] = yield (
@@ -258,8 +246,8 @@ def ask_tasks(_: bool) -> Asking:
     zone: str | None = None
     if at is not None:
         after = [row.get("changedDate") for row in list_at(answers[1], "tasks")]
-        zone = dates(owner_differs(decode_answer(profile), decode_answer(server)), at, answers[0], after)
-    works = decode_answer(newest) is not None  # else there is nothing to compare with: the scope may be missing
+        zone = dates(owner_differs(profile.known(), server.known()), at, answers[0], after)
+    works = newest.known() is not None  # else there is nothing to compare with: the scope may be missing
     return {
         "is_available": None if not works or not isinstance(available, bool) else "true" if available else "false",
         "task_dates": zone,

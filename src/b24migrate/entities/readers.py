@@ -37,9 +37,7 @@ def fetch_one_by_one(
         commands = [Command(method, args) for args in asked]
         found: dict[str, Row] = {}
         for one, answer in zip(wanted, source.batch(commands), strict=True):
-            if answer.error is not None:
-                raise answer.error
-            for raw in open_list(answer.result, items, method).items:
+            for raw in open_list(answer.require(), items, method).items:
                 if same_id(raw, id_field, one.id):
                     found[one.id] = Row(one.id, bytes(raw))
         return found
@@ -97,9 +95,7 @@ def fetch_together(
         answered: set[str] = set()
         answers = source.batch([Command(method, {**params(group), **more}) for group in groups])
         for group, answer in zip(groups, answers, strict=True):
-            if answer.error is not None:
-                raise answer.error
-            rows = [(id_of(raw, id_field, method), raw) for raw in open_list(answer.result, items, method).items]
+            rows = [(id_of(raw, id_field, method), raw) for raw in open_list(answer.require(), items, method).items]
             shown = {source_id: Row(source_id, bytes(raw)) for source_id, raw in rows}
             if len(shown) > 1 and shown.keys() <= set(group):
                 answered.update(group)

@@ -160,14 +160,7 @@ def _begin_run(app: App, wanted: Plan, *, named: Sequence[str]) -> Reply:
     planned = {*app.planned(), *named}  # as far as the last look at both portals shows
     ordered = tuple(one.name for one in app.catalog.entities if one.name in wanted.entities and one.name in planned)
     _refuse_second_run(app, replace(wanted, entities=ordered))
-    run = app.runner.begin(
-        wanted.entities,
-        wanted.phases,
-        test_limit=wanted.test_limit,
-        delta=wanted.delta,
-        deep=wanted.deep,
-        named=named,
-    )
+    run = app.runner.begin(wanted, named=named)
     app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run).step():
         app.runner.conclude(run)

@@ -125,15 +125,7 @@ def _tend(keeper: AppCache) -> str:
 
 def resume(app: App, run: Run) -> None:
     """Checks both portals and continues; raises Stop if a check fails."""
-    wanted = run.plan
-    app.runner.begin(
-        wanted.entities,
-        wanted.phases,
-        test_limit=wanted.test_limit,
-        delta=wanted.delta,
-        deep=wanted.deep,
-        named=wanted.entities,
-    )
+    app.runner.begin(run.plan, named=run.plan.entities)
     log_line(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
 

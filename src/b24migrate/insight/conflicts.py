@@ -54,7 +54,7 @@ class Conflict:
 @dataclass(frozen=True, slots=True)
 class ConflictPage:
     """`total` and `undecided` count records of the record type that is asked for, on all pages. `policy`: what becomes
-    of a conflict where nobody has decided (source, target, ask). `next` asks for what follows, null at the end."""
+    of a conflict without a decision (source, target, ask). `next` asks for what follows, null at the end."""
 
     total: int
     undecided: int

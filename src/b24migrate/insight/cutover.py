@@ -98,7 +98,7 @@ class CutoverView:
     forecast: FreezeForecast | None
     tomorrow_s: float | None  # how long the freeze would last a day after the rehearsal
     took_s: float | None  # how long the freeze lasted
-    since: str  # of the source: since when nobody should write there
+    since: str  # of the source: since when no user should write there
     writers: tuple[WriterView, ...]
     late_writers: tuple[WriterView, ...]
     watched_until: str

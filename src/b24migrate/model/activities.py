@@ -57,7 +57,7 @@ _NAMES = (
     tasksgetdocumentactivity tasksupdatetaskactivity updatelistsdocumentactivity voximplantcallactivity"""
 )
 STANDARD = frozenset(_NAMES.split())
-# It runs no code, but sends records to an address that the source chose: such a template stays off until somebody has
+# It runs no code, but sends records to an address that the source chose: such a template stays off until a person has
 # looked at the address.
 OUTGOING = "webhookactivity"
 # Of an application: the kernel finds it by a number in its table of applications, or not at all.
@@ -105,7 +105,7 @@ def is_allowed(name: str, allowed: frozenset[str]) -> bool:
 
 
 def find_watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
-    """Activities that are sent, but that somebody must look at before the template may start by itself: place, type."""
+    """Activities that are sent, but that a person must check before the template may start: place, type."""
     left = [(tree, place)]
     while left:
         one, at = left.pop()
@@ -121,7 +121,7 @@ def _is_watched(kind: str) -> bool:
 
 
 def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
-    """Without recursion: nobody knows how deep the source nests."""
+    """Without recursion: the depth of the source is not known."""
     # what it is, where it stands, and whether the kernel takes its members for activities, or itself for one
     left: list[tuple[Json, str, str]] = [
         (fields[name], name, "list" if name == PARTS[0] else "") for name in reversed(PARTS) if name in fields

@@ -18,7 +18,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.values import is_number
 
 STRANGE = "STRANGE_RESULT"
-UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
+UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that make no sense; a refusal has others
 _EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
 

@@ -86,7 +86,7 @@ class Refused(Permanent):
 
 
 class Forbidden(Refused):
-    """None of many was, or another one was refused too. Nobody needs to ask any further."""
+    """None of many was, or another one was refused too. No need to ask any further."""
 
 
 class Stop(MigrationError):

@@ -249,7 +249,7 @@ class Job:
 
     @property
     def is_damaged(self) -> bool:
-        """Its arguments could not be read from the store, and nobody can do it."""
+        """Its arguments could not be read from the store, so it cannot be done."""
         return self.args.keys() == {DAMAGED}
 
     def tried(self, attempts: int, failures: int) -> Job:

@@ -141,7 +141,7 @@ class Changes:
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
-    every record and compares them with what is staged. What differs, is unknown here or changed of late is read by id;
+    every record and compares them with what is staged. What differs, is unknown here or changed lately is read by id;
     what is staged and not listed is asked for by id."""
 
     narrow: Args  # the parameters that bring only these fields
@@ -417,7 +417,7 @@ class Field:
     key: Callable[[str, str], tuple[str, str] | None] = lambda _name, _key: None
     # of a tree: which part of a list is under which key, where the list says it itself
     filed: Callable[[Sequence[Json]], tuple[int, str] | None] = lambda _: None
-    doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that somebody must look at
+    doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that a person must check
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -563,7 +563,7 @@ class Stream:
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
     # the payload's fields by which people know a record, in every spelling: those that are there, joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
-    emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which somebody may look for it
+    emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which a user may search for it
     untaken: str = ""  # why only the import module takes such records
     unseen: tuple[str, ...] = ()  # what a delta pass does not see, in sentences
 
@@ -601,7 +601,7 @@ class CustomFields:
     scope: str
     read: Callable[[Source, StagedRecords], list[Args]]
     files: str = ""  # the kind of file that values of the type `file` are; empty: such files cannot be read
-    # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: they stay behind
+    # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: not migrated
     codes: Callable[[str, Callable[[str, str], str]], str] | None = None
     types: str = ""  # each field belongs to one record of this stream, whose link is the type on the target
     statuses: str = ""  # where `<dictionary>:<code>` became the target's code; empty: entries keep their codes
@@ -686,7 +686,7 @@ class FileKind:
     name: str
     links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL, or FileLink
     otherwise: Callable[[str], str] | None = None  # another spelling of a URL, where that one is not found
-    best_effort: bool = False  # somebody else than the portal keeps it: a migration is complete without it
+    best_effort: bool = False  # another server than the portal keeps it: a migration is complete without it
 
 
 PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")

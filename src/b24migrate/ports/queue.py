@@ -20,7 +20,7 @@ class Lease(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A job that is not finished. `visible_at` None: it can be taken now. `held`: somebody took it, and unless he
+    """A job that is not finished. `visible_at` None: it can be taken now. `held`: a worker took it, and unless it
     renews his lease or gives the job back, it can be taken at `visible_at`, which may be past."""
 
     job: Job
@@ -30,8 +30,8 @@ class Waiting(NamedTuple):
 
 class Queue(Protocol):
     """Jobs wait here until they are finished. A job whose worker died comes back when its lease ends. One that was
-    given out three times, and each time came back only so, is given to nobody any more: it goes to the dead letters
-    with the code POISON. A job that is parked or released starts anew. One whose row is damaged goes to the dead
+    given out three times, and each time came back only so, is not given out any more: it goes to the dead letters
+    with the code POISON. A job that is parked or released starts again. One whose row is damaged goes to the dead
     letters as soon as its turn comes (BROKEN_ROW)."""
 
     @property
@@ -48,12 +48,12 @@ class Queue(Protocol):
         ...
 
     def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
-        """Takes this one: for whoever received its message, which he deletes himself. None when there is no such job,
+        """Takes this one: for the function that received its message and deletes it. None when there is no such job,
         or it cannot be taken now."""
         ...
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
-        """False when the lease was lost to somebody else: stop working on it."""
+        """False when the lease was lost to another worker: stop working on it."""
         ...
 
     def finish(self, lease: Lease, follow: Sequence[Job]) -> None:
@@ -81,7 +81,7 @@ class Queue(Protocol):
         ...
 
     def held(self, *, now: datetime) -> int:
-        """How many jobs somebody works on at this moment. Cheap."""
+        """How many jobs workers hold at this moment. Cheap."""
         ...
 
     def next_visible(self) -> datetime | None:
@@ -103,15 +103,11 @@ class Queue(Protocol):
         found without a look at the others."""
         ...
 
-    def revive(self, scope: str = "") -> int:
-        """Puts dead letters back to work with attempts 0. Returns how many."""
-        ...
-
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         """Ends the leases of owners that begin with the prefix and are not alive. Returns how many."""
         ...
 
     def tend(self, *, now: datetime) -> int:
         """Finds again what was lost between a job and the message that tells of it, and puts away messages that tell of
-        nothing. A little at a time: somebody calls it every half a minute or so. Returns how many jobs it repaired."""
+        nothing. A little at a time: it is called about every half a minute. Returns how many jobs it repaired."""
         ...

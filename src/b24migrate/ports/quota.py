@@ -1,6 +1,6 @@
 """What is left of a portal's limits, as a value, and what each event makes of it.
 
-Times are seconds on the axis of whoever keeps the value (a ledger); they never go back, and `at` is the latest.
+Times are seconds on the axis of the ledger that keeps the value; they never go back, and `at` is the latest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "res
 
 
 def bounded(seconds: float) -> float:
-    """A pause as somebody else asks for it, as long as one can be: the window of execution time has ten minutes (§A5).
+    """A pause as a portal asks for it, as long as one can be: the window of execution time has ten minutes (§A5).
     What is negative, or no number, is none."""
     return min(LONGEST_REST_S, max(0.0, seconds))
 
@@ -53,7 +53,7 @@ class Quota:
     rests: Mapping[str, float] = field(default_factory=dict)
 
     def bounded(self) -> Quota:
-        """Without what no limit can ask for, whoever wrote it: every pause and rest began at `at` or before."""
+        """Without what no limit can ask for: every pause and rest began at `at` or before."""
         rests = {key: self.at + bounded(until - self.at) for key, until in self.rests.items()}
         until = self.at + bounded(self.paused_until - self.at)
         return replace(self, paused_at=min(self.at, self.paused_at), paused_until=until, rests=rests)
@@ -95,7 +95,7 @@ def count_request(quota: Quota, now: float, bucket: Bucket) -> Quota:
 def count_rejection(
     quota: Quota, now: float, bucket: Bucket, *, sent_at: float, retry_after_s: float, jitter: float
 ) -> tuple[Quota, float]:
-    """The bucket is full after all: everybody pauses, twice as long as the last time."""
+    """The bucket is full after all: all processes pause, twice as long as the last time."""
     pause_s = quota.pause_s
     if sent_at >= quota.paused_at:  # one sent before the last pause says nothing new
         pause_s = min(_LONGEST_PAUSE_S, max(1.0, pause_s * 2))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, NamedTuple, Protocol
 
-from b24migrate.model.records import Args, Page
+import msgspec
+
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.records import Args, Json, Page
 from b24migrate.model.streams import Gather, Habits, Listing, PerParent, Progress
 from b24migrate.ports.files import Part
 from b24migrate.ports.registers import Billing
@@ -25,6 +28,30 @@ class Answer(NamedTuple):
     error: Exception | None = None
     total: int | None = None
     next: int | None = None
+
+    def require(self) -> bytes:
+        """The result. Raises the error if the command failed."""
+        if self.error is not None:
+            raise self.error
+        return self.result or b"null"
+
+    def decode(self) -> Json:
+        """The result, decoded. Raises like `require`."""
+        return msgspec.json.decode(self.require())
+
+    def known(self) -> Json:
+        """The result, decoded. None if the command failed or its answer cannot be read."""
+        if self.error is not None or self.result is None:
+            return None
+        try:
+            return msgspec.json.decode(self.result)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+
+    def raise_if_unheard(self) -> None:
+        """Raises a limit or an outage, which says nothing about what was asked."""
+        if isinstance(self.error, Limited) or (isinstance(self.error, Transient) and not self.error.own):
+            raise self.error
 
 
 class Bill(NamedTuple):
@@ -87,8 +114,8 @@ class Source(Protocol):
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
     ) -> Download | None:
         """Like `download`, but continues after what is here if the server gives the rest of the very same
-        file; then nobody has seen all of its bytes, and the SHA-256 is empty. None when it was `enough` before the
-        end, which is asked only of what can be gone on with."""
+        file; then not all of its bytes were seen, and the SHA-256 is empty. None when it was `enough` before the
+        end, which is asked only of what can be continued."""
         ...
 
     @property

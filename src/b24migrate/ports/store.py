@@ -21,12 +21,12 @@ class Rows(Protocol):
 
     def restore(self, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
         """Upserts whole rows as they are, whatever was there. `counts` and `pulled_pending` stay right, the counters
-        stay as they are. It may be repeated. Nobody else works on the table meanwhile."""
+        stay as they are. It may be repeated. No other process works on the table meanwhile."""
         ...
 
     def set_counters(self, counters: Mapping[str, float]) -> None:
         """Makes the counters exactly these, `seen:` and the like included; all others become 0 or go. It may be
-        repeated. Nobody else works on the store meanwhile."""
+        repeated. No other process works on the store meanwhile."""
         ...
 
 

@@ -52,7 +52,7 @@ class TargetRecord(NamedTuple):
     target_id: str
     digest: str
     fields: Mapping[str, Json]
-    changed: bool | None = None  # whether somebody changed it since it was written; None: the target cannot tell
+    changed: bool | None = None  # whether a user changed it since it was written; None: the target cannot tell
     own: frozenset[str] = frozenset()  # fields that the target itself has set since, in an update that was cut off
 
 
@@ -66,7 +66,7 @@ class Tried(NamedTuple):
 
 class Deleted(NamedTuple):
     """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
-    that it may go when they are gone. `for_good`: no record of its kind can be deleted, even if nobody changed it.
+    that it may go when they are gone. `for_good`: no record of its kind can be deleted, even if no user changed it.
     `part`: it goes with the record that it is part of, and keeps nothing else on the target."""
 
     key: str
@@ -130,7 +130,7 @@ class Target(Protocol):
 
     def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int | None]:
         """A page in an order that never changes, the cursor of the next (None at the end), and the count of all; None
-        where only whoever leafs through all pages can tell. A page before the last may be empty."""
+        where only a walk through all pages can tell. A page before the last may be empty."""
         ...
 
     def file_bytes(self) -> int:
@@ -154,7 +154,7 @@ class Target(Protocol):
     def alive(self) -> bool: ...
 
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
-        """Undoes imports; one answer per key. What somebody changed since, or what others depend on, is kept."""
+        """Undoes imports; one answer per key. What users changed since, or what others depend on, is kept."""
         ...
 
     def finalize(self, after: str, *, run: str) -> str | None:

@@ -133,7 +133,7 @@ class Findings:
 @dataclass(frozen=True, slots=True)
 class FidelityView:
     """`list` is null when the target was never asked, and has no lines when it keeps everything; its `hash` is what
-    accepts it. Of the differences that verify found, `foreseen` were announced; `spared`: announced, but equal."""
+    accepts it. Of the differences that verify found, `foreseen` were expected; `spared`: expected, not found."""
 
     list: Fidelity | None
     foreseen: int

@@ -21,7 +21,7 @@ from b24sim.company.plan import Plan
 from b24sim.table import Row, Table
 
 KEPT = 20_000  # rows that are remembered
-FILES_OF_ONE = 4  # at most: the numbers of files are told by it
+FILES_OF_ONE = 4  # at most: the numbers of files depend on it
 RECORDING = FILES_OF_ONE - 1
 ORDER = 14  # a record that no portal lets go
 Owner = tuple[int, int]
@@ -80,7 +80,7 @@ class Activities:
         return self.owners.gone(luck) if place % 67 == 43 else self.owners.any(luck)
 
     def bindings(self, number: int) -> list[Owner]:
-        """All of them. Some belong to a deal besides, or to an order, which nobody can move."""
+        """All of them. Some belong to a deal besides, or to an order, which cannot be moved."""
         if number in self._own_bindings:
             return list(self._own_bindings[number])
         (place, luck), main = self._place(number), self.owner(number)

@@ -1,10 +1,11 @@
 """Calls, activities and comments appear, change and go."""
 
+from collections.abc import Callable
 from typing import Any
 
 from b24sim.company.activities import Owner
 from b24sim.company.company import Company
-from b24sim.errors import RestError
+from b24sim.errors import known_number
 from b24sim.table import Row, Table
 
 
@@ -33,17 +34,11 @@ def add_activity(company: Company, now: float, wish: dict[str, Any]) -> list[int
 def update_activity(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """Every write moves LAST_UPDATED; one more owner does not."""
     table = company.activities.activities
-    number = _known(table, wish)
+    number = known_number(table, wish)
     if "owners" in wish:
         company.activities.bind(number, _owners(company, wish))
     if "fields" in wish:
         table.put(number, table.row(number) | {"LAST_UPDATED": company.moments.iso(now)} | wish["fields"])
-    return [number]
-
-
-def delete_activity(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.activities.activities, wish)
-    company.activities.activities.remove(number)
     return [number]
 
 
@@ -62,14 +57,8 @@ def add_call(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 def update_call(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """No date tells of it."""
     table = company.activities.calls
-    number = _known(table, wish)
+    number = known_number(table, wish)
     table.put(number, table.row(number) | wish.get("fields", {}))
-    return [number]
-
-
-def delete_call(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.activities.calls, wish)
-    company.activities.calls.remove(number)
     return [number]
 
 
@@ -88,16 +77,10 @@ def add_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]
 def update_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """No date tells of it."""
     table = company.timeline.comments
-    number = _known(table, wish)
+    number = known_number(table, wish)
     if "owners" in wish:
         company.timeline.bind(number, _owners(company, wish))
     table.put(number, table.row(number) | wish.get("fields", {}))
-    return [number]
-
-
-def delete_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.timeline.comments, wish)
-    company.timeline.comments.remove(number)
     return [number]
 
 
@@ -115,15 +98,25 @@ def add_entry(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 def update_entry(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     table = company.timeline.entries
-    number = _known(table, wish)
+    number = known_number(table, wish)
     table.put(number, table.row(number) | wish.get("fields", {}))
     return [number]
 
 
-def delete_entry(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.timeline.entries, wish)
-    company.timeline.entries.remove(number)
-    return [number]
+def _delete_from(table_of: Callable[[Company], Table]) -> Callable[[Company, float, dict[str, Any]], list[int]]:
+    def delete(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+        table = table_of(company)
+        number = known_number(table, wish)
+        table.remove(number)
+        return [number]
+
+    return delete
+
+
+delete_activity = _delete_from(lambda company: company.activities.activities)
+delete_call = _delete_from(lambda company: company.activities.calls)
+delete_comment = _delete_from(lambda company: company.timeline.comments)
+delete_entry = _delete_from(lambda company: company.timeline.entries)
 
 
 def write_note(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
@@ -182,13 +175,6 @@ def _beside(wish: dict[str, Any]) -> tuple[int, int]:
 def _owners(company: Company, wish: dict[str, Any]) -> list[Owner]:
     asked = wish.get("owners") or [company.activities.owners.any(0)]
     return [(int(kind), int(number)) for kind, number in asked]
-
-
-def _known(table: Table, wish: dict[str, Any]) -> int:
-    number = int(wish.get("id", 0))
-    if number not in table:
-        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {number}", 404)
-    return number
 
 
 ACTIVITY_CHANGES = {

@@ -1,7 +1,7 @@
 """Files of the Drive that hang on something: a task, an item of a checklist, a comment, a post of the feed.
 
 An attachment has an id of its own, which is not the id of the file: both are small numbers that overlap,
-so whoever takes the one for the other gets the wrong bytes or none.
+so a client that takes the one for the other gets the wrong bytes or none.
 """
 
 from collections.abc import Callable
@@ -32,8 +32,8 @@ class Family(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file attached to a record. A `guarded` file lies on somebody's own Drive: only its owner may open it there,
-    although everybody who sees the record may open the attachment."""
+    """A file attached to a record. A `guarded` file is on a user's own Drive: only its owner may open it there,
+    although all users who see the record may open the attachment."""
 
     id: int
     object_id: int

@@ -45,7 +45,7 @@ class Element:
 
 @dataclass(slots=True)
 class Uploaded:
-    """A picture that somebody sent to the portal."""
+    """A picture that a user sent to the portal."""
 
     file: KeptFile
     type: str

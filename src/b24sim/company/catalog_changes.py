@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from b24sim.company.catalog import OFFERS, PRODUCTS, SIMPLE, SKU_PROPERTY
-from b24sim.errors import RestError
+from b24sim.errors import RestError, known_number
 from b24sim.table import Row, Table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ DATED = ("timestampX",)
 def update_row(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
     """Of a table; what has a date of its last change gets this one."""
     table = _table(company, wish)
-    number = _known(table.ids, wish)
+    number = known_number(table.ids, wish)
     row = table.row(number)
     table.put(number, row | _dates(company, now, row) | _fields(wish))
     return [number]
@@ -44,7 +44,7 @@ def add_row(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
 
 def delete_row(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
     table = _table(company, wish)
-    table.remove(_known(table.ids, wish))
+    table.remove(known_number(table.ids, wish))
     return [int(_id(wish))]
 
 
@@ -108,13 +108,6 @@ def _table(company: "Company", wish: Mapping[str, Any]) -> Table:
 
 def _id(wish: Mapping[str, Any]) -> str:
     return str(wish.get("id", 0)).rpartition(":")[2]
-
-
-def _known(ids: list[int], wish: Mapping[str, Any]) -> int:
-    number = int(_id(wish))
-    if number not in ids:
-        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {number}", 404)
-    return number
 
 
 def _dates(company: "Company", now: float, row: Row) -> Row:

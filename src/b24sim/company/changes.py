@@ -15,7 +15,7 @@ from b24sim.company.recurring import RECURRING_CHANGES
 from b24sim.company.requisites_changes import REQUISITE_CHANGES
 from b24sim.company.tasks_changes import TASK_CHANGES
 from b24sim.company.workflows_changes import WORKFLOW_CHANGES
-from b24sim.errors import RestError
+from b24sim.errors import RestError, known_number
 from b24sim.table import Row
 
 Change = Callable[[Company, float, dict[str, Any]], list[int]]
@@ -38,15 +38,15 @@ def add_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 def update_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """Every write of the profile moves TIMESTAMP_X. A login does not (kernel 25.100), and whether another department
-    does, when the structure is changed, nobody says: `"undated": true` is for both."""
-    number = _known(company.users.ids, wish)
+    does, when the structure is changed, is not documented: `"undated": true` is for both."""
+    number = known_number(company.users.ids, wish)
     dated = {} if wish.get("undated") else {"_TIMESTAMP_X": now}
     company.users.put(number, company.users.row(number) | wish.get("fields", {}) | dated)
     return [number]
 
 
 def delete_user(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    company.users.remove(_known(company.users.ids, wish))
+    company.users.remove(known_number(company.users.ids, wish))
     return [int(wish["id"])]
 
 
@@ -58,13 +58,13 @@ def add_department(company: Company, _now: float, wish: dict[str, Any]) -> list[
 
 
 def update_department(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.departments.ids, wish)
+    number = known_number(company.departments.ids, wish)
     company.departments.put(number, company.departments.row(number) | wish.get("fields", {}))
     return [number]
 
 
 def delete_department(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    company.departments.remove(_known(company.departments.ids, wish))
+    company.departments.remove(known_number(company.departments.ids, wish))
     return [int(wish["id"])]
 
 
@@ -80,13 +80,13 @@ def add_group(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 def update_group(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """DATE_UPDATE moves only where the writer names it: neither `sonet_group.update` does nor a change of members
     (kernel 25.100, module socialnetwork)."""
-    number = _known(company.groups.ids, wish)
+    number = known_number(company.groups.ids, wish)
     company.groups.put(number, company.groups.row(number) | dict(wish.get("fields", {})))
     return [number]
 
 
 def delete_group(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company.groups.ids, wish)
+    number = known_number(company.groups.ids, wish)
     company.groups.remove(number)
     del company.groups_by_id[number]
     return [number]
@@ -201,13 +201,6 @@ def grow(company: Company, now: float, method: str, rows: int) -> None:
     """Rows appear in whatever the method lists."""
     stream = next((name for prefix, name in STREAM_OF.items() if method.startswith(prefix)), "chat_messages")
     change(company, now, {"stream": stream, "op": "add", "count": rows})
-
-
-def _known(ids: list[int], wish: dict[str, Any]) -> int:
-    number = int(wish.get("id", 0))
-    if number not in ids:
-        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {number}", 404)
-    return number
 
 
 def _dated(company: Company, now: float, wish: dict[str, Any]) -> Row:

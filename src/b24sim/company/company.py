@@ -70,7 +70,7 @@ class Company:
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
         self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
         self.activities = Activities(self.plan, self.crm, self.attachments, lambda: self.portal_url)
-        # What went or changed with CRM records that were deleted, until somebody tells of it: stream, what, id.
+        # What went or changed with CRM records that were deleted, until a request asks for it: stream, what, id.
         self.forgotten: list[tuple[str, str, str]] = []
         self.timeline = Timeline(self.plan, self.crm, self.activities, self.attachments, lambda: self.portal_url)
         self.workflows = Workflows(self.people, self.groups_by_id, self.crm.smart_types)

@@ -7,7 +7,7 @@ from b24sim.company.activities_changes import forget_owner
 from b24sim.company.crm import Items, files_in
 from b24sim.company.crm_files import crm_file
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, LEAD, QUOTE, SMART_INVOICE
-from b24sim.errors import RestError
+from b24sim.errors import RestError, known_number
 from b24sim.table import Row
 
 if TYPE_CHECKING:
@@ -98,14 +98,12 @@ def _fields(wish: dict[str, Any]) -> Row:
 
 
 def _known(company: "Company", wish: dict[str, Any]) -> tuple[Items, int]:
-    items, number = _items(company, wish), int(str(wish.get("id", 0)).rpartition(":")[2])
-    if number not in items:
-        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {wish.get('id')}", 404)
-    return items, number
+    items = _items(company, wish)
+    return items, known_number(items, wish)
 
 
 def _items(company: "Company", wish: dict[str, Any]) -> Items:
-    """An item of a smart process is told by `"type": 156`, or by `"id": "156:3"`; otherwise it is the first one."""
+    """An item of a smart process has `"type": 156`, or `"id": "156:3"`; otherwise it is the first one."""
     number = STREAMS[str(wish["stream"])]
     if not number:
         named = wish.get("type") or str(wish.get("id", "")).rpartition(":")[0]

@@ -1,4 +1,4 @@
-"""The Drive of a box: storages of people and groups, folders, and files that somebody uploaded."""
+"""The Drive of a box: storages of people and groups, folders, and files that users uploaded."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ USER, GROUP, COMMON = "user", "group", "common"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The place of a person, of a group, or of everybody; `root` is its topmost folder."""
+    """The place of a person, of a group, or of the company; `root` is its topmost folder."""
 
     id: int
     kind: str

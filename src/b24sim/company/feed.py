@@ -58,7 +58,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A group as it was when the feed was grown: whoever joins later changes nothing that was written before."""
+    """A group as it was when the feed was grown: a member who joins later changes nothing that was written before."""
 
     id: int
     members: tuple[int, ...]
@@ -138,7 +138,7 @@ class Feed:
         return self.posts.get(self.id_at(place))
 
     def seen_with(self, codes: frozenset[str]) -> list[Post]:
-        """Posts for whoever holds these access codes, the last bumped first. Moderated ones have an entry as well."""
+        """Posts for the holder of these access codes, the last bumped first. Moderated ones have an entry as well."""
         version, known = self._seen.get(codes, (-1, []))
         if version != self.version:
             entries = (post for post in self.posts.values() if post.status != DRAFT and post.rights & codes)

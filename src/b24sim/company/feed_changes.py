@@ -4,7 +4,7 @@ from typing import Any
 
 from b24sim.company.company import Company
 from b24sim.company.feed import ADDED, ALL, PUBLISHED, Post
-from b24sim.errors import RestError
+from b24sim.errors import RestError, known_number
 from b24sim.table import Row
 
 # What a post keeps outside its row.
@@ -63,13 +63,13 @@ def add_comment(company: Company, now: float, wish: dict[str, Any]) -> list[int]
 
 def update_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """An edit leaves no mark at all."""
-    comments, number = company.feed_rows.comments, _comment(company, wish)
+    comments, number = company.feed_rows.comments, known_number(company.feed_rows.comments, wish)
     comments.put(number, comments.row(number) | wish.get("fields", {}))
     return [number]
 
 
 def delete_comment(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    comments, number = company.feed_rows.comments, _comment(company, wish)
+    comments, number = company.feed_rows.comments, known_number(company.feed_rows.comments, wish)
     post = _post(company, comments.row(number)["_post_id"])
     comments.remove(number)
     post.comments -= 1
@@ -105,13 +105,6 @@ def _post(company: Company, number: Any) -> Post:
     if post is None:
         raise RestError("ERROR_NOT_FOUND", f"no post {number}", 404)
     return post
-
-
-def _comment(company: Company, wish: dict[str, Any]) -> int:
-    number = int(wish.get("id", 0))
-    if number not in company.feed_rows.comments:
-        raise RestError("ERROR_NOT_FOUND", f"no feed comment {number}", 404)
-    return number
 
 
 FEED_CHANGES = {

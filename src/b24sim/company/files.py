@@ -37,7 +37,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile(File):
-    """A file that somebody sent: its bytes are his."""
+    """A file that a user sent, with its bytes."""
 
     data: bytes = b""
 

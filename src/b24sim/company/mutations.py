@@ -83,7 +83,7 @@ class Report:
             self.invisible.append({"stream": stream, "id": key, "done": done, "trap": trap, "why": TRAPS[trap]})
 
     def moved(self, stream: str, number: object, why: str) -> None:
-        """A date moved although nothing changed that anybody would migrate."""
+        """A date moved although nothing changed that is migrated."""
         self.noise.append({"stream": stream, "id": str(number), "why": why})
 
     def told(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Day:
         return known[self.chance.randrange(len(known))]
 
     def kind(self, kinds: Iterable[str]) -> str:
-        """One of them; those that nobody wants are left out."""
+        """One of them; unwanted ones are left out."""
         return self.one([kind for kind in kinds if kind not in self.without] or [""])
 
     def wants(self, trap: str) -> bool:
@@ -131,7 +131,7 @@ class Day:
         return f"{self.chance.getrandbits(32):08x}"
 
     def staff(self) -> list[int]:
-        """People who may come and go: nobody who owns a webhook."""
+        """People who may come and go: none who owns a webhook."""
         company = self.company
         return [user for user in company.users if company.is_active(user) and user not in self.owners]
 

@@ -205,7 +205,7 @@ def _create(day: Day, items: Items) -> None:
 
 
 def _clean(day: Day, items: Items, number: int) -> None:
-    """Nobody creates a link to what is gone."""
+    """No link is created to what is gone."""
     crm, row = day.company.crm, items.row(number)
     fields: Row = {}
     for one, several, kind in (("companyId", "companyIds", COMPANY), ("contactId", "contactIds", CONTACT)):

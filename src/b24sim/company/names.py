@@ -25,7 +25,6 @@ GROUPS = (
 )  # fmt: skip
 CHATS = ("Обед", "Срочно!", "Дежурные", "Q&A", "Новости отдела", "Закупка 'кофе'", "Релизы 🚀", "Футбол", "Архив")
 COLORS = ("#4ba984", "#df532d", "#64a513", "#3e99ce", "#ba9c7b", "#e8a441", "#728f7a", "#1eb4aa")
-CHAT_COLORS = ("GREEN", "RED", "MINT", "LIGHT_BLUE", "PURPLE", "AZURE", "SAND", "GRAY")
 
 # English -> German: portals have labels of custom fields in more languages than these two.
 GERMAN = {

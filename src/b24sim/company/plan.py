@@ -17,7 +17,7 @@ TASKS_PER_USER = 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Numbers of records. `bad_users` cannot be imported: no e-mail, no name, or somebody else's e-mail."""
+    """Numbers of records. `bad_users` cannot be imported: no e-mail, no name, or the email of another user."""
 
     users: int = 20
     departments: int = 5
@@ -48,7 +48,7 @@ class Plan:
     templates: int | None = None
     # Of these so many run PHP or have an activity of some vendor: one of each kind, unless another number is given.
     code_templates: int | None = None
-    # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
+    # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for each user.
     tasks: int = 0
     # What hangs on CRM records comes only where it is asked for: it shows in no record that names it.
     calls: int = 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from b24sim.company.crm import Crm
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.crm_world import Times
-from b24sim.errors import RestError
+from b24sim.errors import known_number
 from b24sim.moments import Moments
 from b24sim.table import Row, Table
 
@@ -88,24 +88,17 @@ def add(company: "Company", now: float, wish: dict[str, Any]) -> list[int]:
 
 
 def update(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
-    number = _known(company, wish)
+    number = known_number(company.schedules.table, wish)
     company.schedules.table.put(number, company.schedules.table.row(number) | wish.get("fields", {}))
     return [number]
 
 
 def delete(company: "Company", _now: float, wish: dict[str, Any]) -> list[int]:
     """With its template."""
-    number = _known(company, wish)
+    number = known_number(company.schedules.table, wish)
     company.crm.items[DEAL].remove(int(company.schedules.table.row(number)["DEAL_ID"]))
     company.schedules.table.remove(number)
     return [number]
-
-
-def _known(company: "Company", wish: dict[str, Any]) -> int:
-    number = int(wish.get("id", 0))
-    if number not in company.schedules.table:
-        raise RestError("ERROR_NOT_FOUND", f"no {STREAM} {number}", 404)
-    return number
 
 
 RECURRING_CHANGES: dict[tuple[str, str], Change] = {

@@ -69,7 +69,7 @@ def key_of(stream: str, row: Row) -> str:
 
 
 class Requisites:
-    """Tables by number. What has no id of its own has one here that nobody is shown."""
+    """Tables by number. What has no id of its own has one here that no method returns."""
 
     def __init__(self, crm: "Crm", count: int, *, box: bool = False) -> None:
         self.crm = crm
@@ -252,7 +252,7 @@ class Requisites:
         return owner | {name: str(value) for name, value in zip(LINK_FIELDS, values, strict=True)}
 
     def _dates(self, number: int, luck: int) -> Row:
-        """Those that nobody changed have no date of a change."""
+        """Those that were never changed have no date of a change."""
         times = Times(self.crm.world.seed, "requisites", max(1, self.count))
         place, staff = place_of(number), self.crm.world.staff
         created, changed = times.created(place, luck), place % 3 == 2

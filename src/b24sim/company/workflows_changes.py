@@ -3,7 +3,7 @@
 from typing import Any
 
 from b24sim.company.company import Company
-from b24sim.errors import RestError
+from b24sim.errors import known_number
 from b24sim.table import Row
 
 EMPTY = {"Type": "SequentialWorkflowActivity", "Name": "Template", "Properties": {"Title": ""}, "Children": []}
@@ -23,7 +23,7 @@ def add_template(company: Company, now: float, wish: dict[str, Any]) -> list[int
 
 
 def update_template(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    templates, number = company.workflows.templates, _known(company, wish)
+    templates, number = company.workflows.templates, known_number(company.workflows.templates, wish)
     changed = {"MODIFIED": company.moments.iso(now), "IS_MODIFIED": "Y"}
     templates.put(number, templates.row(number) | changed | wish.get("fields", {}))
     return [number]
@@ -31,16 +31,9 @@ def update_template(company: Company, now: float, wish: dict[str, Any]) -> list[
 
 def delete_template(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     """Others that start it keep naming it."""
-    number = _known(company, wish)
+    number = known_number(company.workflows.templates, wish)
     company.workflows.templates.remove(number)
     return [number]
-
-
-def _known(company: Company, wish: dict[str, Any]) -> int:
-    number = int(wish.get("id", 0))
-    if number not in company.workflows.templates:
-        raise RestError("ERROR_NOT_FOUND", f"no template {number}", 404)
-    return number
 
 
 WORKFLOW_CHANGES = {

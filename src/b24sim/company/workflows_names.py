@@ -1,6 +1,6 @@
 """Everything a workflow may name: people, groups, departments, stages, fields, types, lists, other templates.
 
-Most of it exists. Some was deleted since, and nobody told the templates."""
+Most of it exists. Some was deleted since, and the templates still name it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

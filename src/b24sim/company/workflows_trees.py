@@ -133,7 +133,7 @@ def _approval(names: Names, luck: int) -> Activity:
 
 
 def _unknown(names: Names, luck: int) -> Activity:
-    """An activity that some application brought along: nobody knows what its properties mean."""
+    """An activity that some application brought along: the meaning of its properties is not known."""
     properties = {
         "AuthUserId": [f"user_{names.user(luck)}"],
         "SetStatusMessage": "Y",

@@ -116,7 +116,7 @@ class Imports:
             self._watch.fail_item(key_glob, code, retry=retry, times=times)
 
     def edit(self, stream: str, target_id: str, fields: Fields) -> None:
-        """Somebody changes a record on the box by hand."""
+        """A user changes a record on the box."""
         with self._lock:
             row = self._store.row(stream, target_id)
             self._store.put_row(stream, target_id, replace(row, fields={**row.fields, **fields}, edited=True))

@@ -126,7 +126,7 @@ def _category_of(type_id: object, category: str, seen: Inspection) -> None:
 
 
 def in_category_of(type_id: str | None) -> Rule:
-    """A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing."""
+    """A record is in a pipeline of its own type; `0` is the one that every portal has."""
 
     def rule(fields: Fields, seen: Inspection) -> None:
         seen.field, category = "categoryId", fields.get("categoryId")
@@ -152,7 +152,7 @@ def _deal_stage_exists(fields: Fields, seen: Inspection) -> None:
 
 
 def _smart_stage_exists(fields: Fields, seen: Inspection) -> None:
-    """An item without a category is told by the prefix of its stage."""
+    """The prefix of its stage tells the type of an item without a category."""
     category = fields.get("categoryId")
     if category is None:
         match = re.fullmatch(r"DT\d+_(\d+):.*", str(fields.get("stageId")))

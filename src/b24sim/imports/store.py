@@ -17,7 +17,7 @@ ID_START = 4_001
 
 @dataclass(frozen=True)
 class Row:
-    """A record of the box. `own`: it was there before any import. `edited`: somebody changed it after its import."""
+    """A record of the box. `own`: it was there before any import. `edited`: a user changed it after its import."""
 
     fields: Fields
     refers: frozenset[Address] = frozenset()

@@ -24,7 +24,7 @@ class ScriptedFailure:
 class Waiting:
     """A message that failed in `call` and may come again; `overtaken` once a later call brought a later one.
 
-    One that failed for good (no `retry`) is rightly passed over, whenever somebody repairs it."""
+    One that failed for good (no `retry`) is passed over, even if it is repaired later."""
 
     call: int
     retry: bool

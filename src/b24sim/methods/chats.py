@@ -63,7 +63,7 @@ def recent_get(context: Context, params: Params) -> Result:
 
 
 def _recent(context: Context) -> list[Chat]:
-    """The order is worked out once per user, as long as nobody writes."""
+    """The order is worked out once per user, as long as no message is written."""
     company, user = context.portal.company, context.caller.user
     version, chats = context.portal.recent.get(user, (-1, []))
     if version != company.chats_version:

@@ -46,13 +46,17 @@ def config_get(context: Context, params: Params) -> Result:
     raise RestError("", "Поле не найдено")
 
 
-def _allowed(context: Context, params: Params) -> None:
-    """Two scopes at once: that of the method, and that of the module whose fields are asked for."""
+def require_module(context: Context, params: Params) -> None:
+    """Two scopes at once: that of the method, and that of the module whose fields they are."""
     if required(params, "moduleId") != "crm":
         raise RestError("", f"Модуль {params['moduleId']} не поддерживается")
     if "crm" not in context.caller.scopes:
         message = "The request requires higher privileges than provided by the webhook token"
         raise RestError("insufficient_scope", message, 401)
+
+
+def _allowed(context: Context, params: Params) -> None:
+    require_module(context, params)
     if not context.caller.admin:
         raise RestError("ACCESS_DENIED", "Доступ запрещен")
 

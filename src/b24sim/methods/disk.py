@@ -76,7 +76,7 @@ def file_of_attachment(context: Context, attachment: Attachment) -> File:
 
 
 def drive_shape(context: Context, uploaded: DriveFile) -> Row:
-    """A file that somebody uploaded, wherever it lies."""
+    """A file that a user uploaded, wherever it lies."""
     drive, at = context.portal.company.drive, context.portal.company.moments.iso(uploaded.at)
     shape = _file_shape(context, uploaded.file, uploaded.folder, uploaded.by, at)
     folder = drive.folders.get(uploaded.folder)

@@ -91,7 +91,7 @@ def _start(context: Context, params: Params) -> int:
 
 
 def _told(context: Context, names: list[str]) -> dict[int, bytes]:
-    """What was told in the same zone with the same names, as long as nobody has changed anything."""
+    """What was told in the same zone with the same names, as long as nothing has changed."""
     company, tasks = context.portal.company, context.portal.company.tasks
     versions = (tasks.table.version, company.users.version, company.groups.version)
     if tasks.told_versions != versions or len(tasks.told) >= MOST_WAYS:

@@ -18,7 +18,6 @@ from b24sim.native import (
     feed,
     feed_comments,
     group_members,
-    group_subjects,
     groups,
     im_import,
     messages,
@@ -35,7 +34,7 @@ PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products, crm_currencies, requisites)
 CATALOG = (catalog, catalog_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
-TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk, disk_rights)
+TALK = (groups, group_members, chats, messages, im_import, feed, feed_comments, disk, disk_rights)
 WORKFLOWS = (workflow_templates,)
 
 

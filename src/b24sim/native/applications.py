@@ -16,7 +16,7 @@ HOUR_S = 3600.0
 
 @dataclass(slots=True)
 class LocalApplication:
-    """Whoever installed it is its user; the authorization server is served by the box itself, for tests."""
+    """The user who installed it is its user; the authorization server is served by the box itself, for tests."""
 
     user: int = 1
     scopes: Collection[str] = ALL_SCOPES
@@ -32,7 +32,7 @@ class LocalApplication:
     _issued: int = 0
 
     def issue(self, now: float) -> None:
-        """A new pair. The old access token is one that has expired, the old refresh token one that nobody knows."""
+        """A new pair. The old access token is one that has expired, the old refresh token an unknown one."""
         self._old.add(self.access_token)
         self._issued += 1
         self.access_token, self.refresh_token = (self._grown(kind) for kind in ("access", "refresh"))

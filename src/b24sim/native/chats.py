@@ -1,4 +1,4 @@
-"""im.chat.*: whoever makes a chat owns it, until he gives it away."""
+"""im.chat.*: the user who makes a chat owns it, until another becomes its owner."""
 
 import binascii
 from base64 import b64decode

@@ -1,4 +1,4 @@
-"""task.checklistitem.*: items belong to whoever calls, and are ticked by him, now."""
+"""task.checklistitem.*: items belong to the caller, who ticks them, now."""
 
 from typing import Any
 

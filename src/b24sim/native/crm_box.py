@@ -21,7 +21,7 @@ MAIN_PIPELINE = 0
 
 
 class BoxItems(Items):
-    """Records of one type, all of them written by somebody."""
+    """Records of one type, all of them written by users."""
 
     def __init__(self, entity_type_id: int, entity: str, names: list[str], parents: Callable[[], list[int]] = list):
         super().__init__(entity_type_id, [], [], Times(0, f"box{entity_type_id}", 0))

@@ -4,7 +4,7 @@ from b24sim.company.catalog_dictionaries import localization
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.native.ledger import stamp_of
-from b24sim.native.writing import created, flag, iso_now, mapping
+from b24sim.native.writing import created, flag, iso_now, mapping, require_administrator
 from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
@@ -14,7 +14,7 @@ LANGUAGES = ("ru", "en")
 
 def currency_add(context: Context, params: Params) -> Result:
     """The code is the id. What a language lacks is made up."""
-    _administrator(context)
+    require_administrator(context)
     fields, known = mapping(params, "FIELDS"), context.portal.company.catalog.currencies
     for name in ("CURRENCY", "AMOUNT_CNT", "AMOUNT"):
         if fields.get(name) in (None, ""):
@@ -31,7 +31,7 @@ def currency_add(context: Context, params: Params) -> Result:
 
 
 def currency_update(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     row, fields = _known(context, params), mapping(params, "FIELDS")
     lang = {name: row["_LANG"].get(name, {}) | dict(told) for name, told in mapping(fields, "LANG").items()}
     row = row | {"_LANG": row["_LANG"] | lang, "DATE_UPDATE": iso_now(context)}
@@ -41,7 +41,7 @@ def currency_update(context: Context, params: Params) -> Result:
 
 
 def currency_delete(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     row = _known(context, params)
     if row["BASE"] == "Y":
         raise RestError("", "Cannot delete base currency.")
@@ -66,11 +66,6 @@ def _known(context: Context, params: Params) -> Row:
     if row is None:
         raise RestError("", "Not found")
     return row
-
-
-def _administrator(context: Context) -> None:
-    if not context.caller.admin:
-        raise RestError("", "Access denied.")
 
 
 METHODS = [

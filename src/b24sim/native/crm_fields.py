@@ -8,10 +8,11 @@ from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
+from b24sim.methods.crm_userfields import require_module
 from b24sim.native.crm_box import BoxItems, items_of
 from b24sim.native.ledger import stamp_of
 from b24sim.native.own_fields import OwnField, as_older, choices, is_code, labels, own_field
-from b24sim.native.writing import created, flag, mapping
+from b24sim.native.writing import created, flag, mapping, require_administrator
 from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode
 from b24sim.request import Params
@@ -68,7 +69,7 @@ def config_delete(context: Context, params: Params) -> Result:
 def _older_add(number: int) -> Callable[[Context, Params], Result]:
     def add(context: Context, params: Params) -> Result:
         """The code is forced to `UF_CRM_<code>`."""
-        _administrator(context)
+        require_administrator(context)
         sent = as_older(mapping(params, "FIELDS"))
         items = items_of(context.portal.company.crm, ENTITY_OF[number])
         bare = str(sent.get("FIELD_NAME") or "").upper()
@@ -83,14 +84,14 @@ def _older_add(number: int) -> Callable[[Context, Params], Result]:
 
 
 def _older_update(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     items, known = _known(context, whole(params.get("ID")))
     _swap(context, items, known, _changed(context, known, mapping(params, "FIELDS")))
     return Result(True)
 
 
 def _older_delete(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     _remove(context, *_known(context, whole(params.get("ID"))))
     return Result(True)
 
@@ -163,18 +164,8 @@ def _known(context: Context, number: int) -> tuple[BoxItems, OwnField]:
 
 
 def _allowed(context: Context, params: Params) -> None:
-    """Two scopes at once: that of the method, and that of the module whose fields they are."""
-    if required(params, "moduleId") != "crm":
-        raise RestError("", f"Модуль {params['moduleId']} не поддерживается")
-    if "crm" not in context.caller.scopes:
-        message = "The request requires higher privileges than provided by the webhook token"
-        raise RestError("insufficient_scope", message, 401)
-    _administrator(context)
-
-
-def _administrator(context: Context) -> None:
-    if not context.caller.admin:
-        raise RestError("", "Access denied.")
+    require_module(context, params)
+    require_administrator(context)
 
 
 ENTITIES = {"deal": DEAL, "contact": CONTACT, "company": COMPANY}

@@ -21,7 +21,7 @@ def history(context: Context, items: BoxItems, fields: Row) -> Row:
     times = {name: _parsed(context, name, asked[name]) for name in TIMES if name in asked}
     created = times.get("createdTime", now)
     _demand("createdTime", created <= now and created >= _newest(context, items))
-    # Whoever does not say when it was changed has changed it now.
+    # Without a time of change it changed now.
     updated = times.get("updatedTime", now)
     _demand("updatedTime", created <= updated <= now)
     moved = times.get("movedTime", created)

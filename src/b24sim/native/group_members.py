@@ -31,7 +31,7 @@ def add(context: Context, params: Params) -> Result:
 
 
 def update(context: Context, params: Params) -> Result:
-    """Never the owner; whoever has the role already is not named."""
+    """Never the owner; a member who has the role already is not named."""
     group, role = _group(context, params), str(params.get("ROLE") or "")
     if role not in {MODERATOR, MEMBER}:
         raise RestError("", "Incorrect role code")

@@ -1,4 +1,4 @@
-"""sonet_group.create, update, setowner and delete."""
+"""sonet_group.create, update, setowner and delete, and sonet_group_subject.get: what groups are about."""
 
 import binascii
 from base64 import b64decode
@@ -10,7 +10,8 @@ from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.native.said import announce
 from b24sim.native.writing import created, file_sent, flag, iso_now, listed, moment, now_of
-from b24sim.paging import whole
+from b24sim.paging import page_of_old_core, whole
+from b24sim.phpjson import encode
 from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
@@ -191,9 +192,16 @@ def _open_chat(context: Context, number: int, row: Row) -> int:
     return chat.id
 
 
+def subjects(_context: Context, params: Params) -> Result:
+    """Registered by the kernel, described nowhere."""
+    rows: list[Row] = [{"ID": "1", "SITE_ID": "s1", "NAME": SUBJECT, "SORT": "100"}]
+    return page_of_old_core(range(len(rows)), whole(params.get("start", 0)), lambda place: encode(rows[place]))
+
+
 METHODS = [
     Method("sonet_group.create", ("sonet_group",), create),
     Method("sonet_group.update", ("sonet_group",), update),
     Method("sonet_group.setowner", ("sonet_group",), set_owner),
     Method("sonet_group.delete", ("sonet_group",), delete),
+    Method("sonet_group_subject.get", ("sonet_group",), subjects),
 ]

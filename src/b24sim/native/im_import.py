@@ -1,7 +1,7 @@
 """im.v2.Import.*: a chat with its authors and dates, for applications of an administrator only.
 
 In no document; from the kernel: im lib/V2/Controller/Import.php, lib/V2/Controller/Import/Message.php,
-lib/V2/Import/ImportService.php and ImportSendingService.php. Nobody hears of it until it is committed.
+lib/V2/Import/ImportService.php and ImportSendingService.php. No user is notified until it is committed.
 """
 
 from collections.abc import Callable

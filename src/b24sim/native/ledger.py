@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-# Ids start far from any source's and far from one another, so that a reference nobody mapped finds nothing.
+# Ids start far from any source's and far from one another, so that an unmapped reference finds nothing.
 # Those that become part of a code (pipelines, types) stay short.
 FIRST = {
     "users": 30_000_001,
@@ -77,7 +77,7 @@ class Ledger:
     _next: dict[str, int] = field(default_factory=dict)
 
     def number(self, kind: str) -> int:
-        """An id that nobody has had."""
+        """An id that was never used."""
         self._next[kind] = self._next.get(kind, FIRST[kind] - 1) + 1
         return self._next[kind]
 

@@ -104,7 +104,7 @@ def labels(sent: Row, code: str) -> dict[str, str]:
 
 
 def choices(context: Context, sent: Any) -> tuple[Choice, ...]:
-    """Options without an XML_ID get one that nobody can foresee."""
+    """Options without an XML_ID get one that cannot be predicted."""
     offers = []
     for entry in listed(sent):
         if isinstance(entry, dict) and entry.get("VALUE") not in (None, ""):

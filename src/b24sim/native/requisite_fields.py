@@ -8,7 +8,7 @@ from b24sim.errors import RestError
 from b24sim.native.custom_values import value_of
 from b24sim.native.ledger import stamp_of
 from b24sim.native.own_fields import OwnField, as_older, is_code, labels, own_field
-from b24sim.native.writing import created, mapping
+from b24sim.native.writing import created, mapping, require_administrator
 from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
@@ -17,7 +17,7 @@ TYPES = {"string", "boolean", "double", "datetime"}  # crm-requisite-userfield-a
 
 
 def add(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     sent, requisites = as_older(mapping(params, "FIELDS")), context.portal.company.requisites
     bare = str(sent.get("FIELD_NAME") or "").upper()
     for name, value in (("FIELD_NAME", bare), ("USER_TYPE_ID", sent.get("USER_TYPE_ID"))):
@@ -38,7 +38,7 @@ def add(context: Context, params: Params) -> Result:
 
 
 def update(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     known, sent = _known(context, whole(params.get("ID"))), mapping(params, "FIELDS")
     fields = context.portal.company.requisites.fields
     names = labels(sent, known.code) if "EDIT_FORM_LABEL" in sent else known.names
@@ -48,7 +48,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     known = _known(context, whole(params.get("ID")))
     context.portal.company.requisites.fields.remove(known)
     context.portal.native.deleted("fields", known.id)
@@ -60,11 +60,6 @@ def _known(context: Context, number: int) -> OwnField:
         if field.id == number and isinstance(field, OwnField):
             return field
     raise RestError("", "Поле не найдено")
-
-
-def _administrator(context: Context) -> None:
-    if not context.caller.admin:
-        raise RestError("", "Access denied.")
 
 
 FIELD_METHODS = [

@@ -81,7 +81,7 @@ def _on_forum(context: Context, task: int, author: int, sent: Row, files: list[i
 
 
 def _demand_new(context: Context, task: int, text: str) -> None:
-    """Whoever wrote the last one, and whatever files it has (forum lib/message.php, getLastMessageHashInTopic)."""
+    """Of any author, and with any files (forum lib/message.php, getLastMessageHashInTopic)."""
     rows = _rows(context, task)
     if context.portal.box_habits.deduplicates and rows and max(rows, key=lambda row: row["ID"])["POST_MESSAGE"] == text:
         raise core("Такое сообщение уже существует")

@@ -6,7 +6,7 @@ from b24sim.errors import RestError
 from b24sim.methods.tasks_legacy import arguments
 from b24sim.native.own_fields import is_code, labels
 from b24sim.native.user_fields import field_row
-from b24sim.native.writing import created
+from b24sim.native.writing import created, require_administrator
 from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
@@ -17,7 +17,7 @@ WORKING = {"string", "double", "datetime", "boolean"}
 
 def add(context: Context, params: Params) -> Result:
     """A code without `UF_` gets it."""
-    _administrator(context)
+    require_administrator(context)
     sent = arguments(params, 1)[0]
     sent = sent if isinstance(sent, dict) else {}
     code, tasks = str(sent.get("FIELD_NAME") or "").upper(), context.portal.company.tasks
@@ -33,7 +33,7 @@ def add(context: Context, params: Params) -> Result:
 
 
 def update(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     number, sent = arguments(params, 2)
     row, tasks = _known(context, whole(number)), context.portal.company.tasks
     named: Row = {"_LABELS": labels(sent, row["FIELD_NAME"])} if isinstance(sent, dict) else {}
@@ -43,7 +43,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     row, tasks = _known(context, whole(arguments(params, 1)[0])), context.portal.company.tasks
     tasks.user_fields = [other for other in tasks.user_fields if other is not row]
     context.portal.native.deleted("fields", row["ID"])
@@ -55,11 +55,6 @@ def _known(context: Context, number: int) -> Row:
         if row["ID"] == str(number):
             return row
     raise RestError("", "ID is not defined or invalid.")
-
-
-def _administrator(context: Context) -> None:
-    if not context.caller.admin:
-        raise RestError("", "Access denied.")
 
 
 METHODS = [

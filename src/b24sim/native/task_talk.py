@@ -1,4 +1,4 @@
-"""What a box says about a task by itself: among the comments, where everybody reads it."""
+"""What a box says about a task by itself: among the comments, where all users read it."""
 
 from b24sim.context import Context
 from b24sim.native.said import announce
@@ -7,7 +7,7 @@ from b24sim.paging import whole
 
 
 def said_by_itself(context: Context, task: int, text: str) -> None:
-    """On the forum it is a comment of whoever made the task, as of now; in a chat it is nobody's message."""
+    """On the forum it is a comment of the user who made the task, as of now; in a chat it is the system's message."""
     tasks = context.portal.company.tasks
     chat = tasks.chat_of(task)
     if chat:

@@ -33,7 +33,7 @@ OFF = ("MULTITASK", "NOT_VIEWED", "REPLICATE", "TASK_CONTROL", "MATCH_WORK_TIME"
 
 
 def add(context: Context, params: Params) -> Result:
-    """Whoever has to do with it is notified, and a comment of the portal itself says that it was made."""
+    """All users with a role in it are notified, and a comment of the portal itself says that it was made."""
     if not mapping(params, "fields"):
         raise RestError(100, "Could not find value for parameter {fields} (internal error)")
     sent = mapping(params, "fields")

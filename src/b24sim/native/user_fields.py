@@ -6,7 +6,7 @@ from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.native.crm_fields import TYPES
 from b24sim.native.own_fields import as_older, choices, is_code, labels
-from b24sim.native.writing import created, flag, listed, mapping
+from b24sim.native.writing import created, flag, listed, mapping, require_administrator
 from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
@@ -15,7 +15,7 @@ from b24sim.table import Row
 
 def add(context: Context, params: Params) -> Result:
     """The code is forced to `UF_USR_<code>`; a few traits are dropped without a word."""
-    _administrator(context)
+    require_administrator(context)
     sent, company = as_older(mapping(params, "FIELDS")), context.portal.company
     for name in ("FIELD_NAME", "USER_TYPE_ID"):
         if not sent.get(name):
@@ -32,7 +32,7 @@ def add(context: Context, params: Params) -> Result:
 
 
 def update(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     row, sent, company = _known(context, params), mapping(params, "FIELDS"), context.portal.company
     changed: Row = {"SORT": str(whole(sent["SORT"]))} if "SORT" in sent else {}
     if "EDIT_FORM_LABEL" in sent:
@@ -45,7 +45,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    _administrator(context)
+    require_administrator(context)
     row, company = _known(context, params), context.portal.company
     company.user_fields = [other for other in company.user_fields if other is not row]
     context.portal.native.deleted("fields", row["ID"])
@@ -105,11 +105,6 @@ def _known(context: Context, params: Params) -> Row:
         if row["ID"] == number:
             return row
     raise RestError("", "ID is not defined or invalid.")
-
-
-def _administrator(context: Context) -> None:
-    if not context.caller.admin:
-        raise RestError("", "Access denied.")
 
 
 METHODS = [

@@ -1,4 +1,4 @@
-"""user.add and user.update: nobody is added without an invitation, and nobody registered before today.
+"""user.add and user.update: no user is added without an invitation, or registered before today.
 
 A user is registered first, and then changed (rest lib/api/user.php): who is refused then is there all the same.
 """
@@ -36,7 +36,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 def add(context: Context, params: Params) -> Result:
-    """An invitation always goes out, whoever it is and whether he is active or not."""
+    """An invitation always goes out, to every user, active or not."""
     _allowed(context)
     company, ledger = context.portal.company, context.portal.native
     email = _fresh_email(context, params.get("EMAIL"))

@@ -64,5 +64,10 @@ def moment(context: Context, value: Any) -> float | None:
     return context.portal.company.moments.parse(value) if value not in (None, "", False) else None
 
 
+def require_administrator(context: Context) -> None:
+    if not context.caller.admin:
+        raise RestError("", "Access denied.")
+
+
 def access_denied(status: int = 400) -> RestError:
     return RestError("ACCESS_DENIED", "Доступ запрещен", status)

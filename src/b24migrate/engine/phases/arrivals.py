@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext
 from b24migrate.engine.phases.removal import NUMBER
+from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.model.records import Job, Record, Span, Status, order_key
 from b24migrate.model.streams import Entity, Stream
-from b24migrate.ports import DELETIONS, INCOMPLETE, RegisterRow
+from b24migrate.ports import DELETIONS, RegisterRow
 
 MISSED = "missed"
 AT_ONCE = 500
@@ -58,9 +59,7 @@ def find_holders(context: RunContext, job: Job) -> Follow:
     numbers = frozenset(key.rpartition(":")[2].encode() for key in arrived)
     while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
         ends = [order_key(one.row_key) for one in records if may_name(one, numbers)]
-        if ends:
-            marks = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
-            context.store.write(INCOMPLETE, marks)
+        mark_for_second_pass(context, stream, ends)
         after = order_key(records[-1].row_key)
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]

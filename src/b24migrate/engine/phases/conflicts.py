@@ -1,5 +1,5 @@
 """set: before an update is written, what the target has now is compared with what was last sent and with what the
-source has now. What somebody changed on the target since is a conflict if the update would overwrite it.
+source has now. What users changed on the target since is a conflict if the update would overwrite it.
 
 Every conflict is listed in the register `Conflicts` before anything is written. A decision holds for one revision of
 the record: when the source changes again, it is compared again.
@@ -45,7 +45,7 @@ NEVER = Stream.__dataclass_fields__["adopted"].default
 
 
 def conflict_policy(context: RunContext) -> str:
-    """What becomes of a conflict where nobody has decided. The only place that knows the default: the source wins until
+    """What becomes of a conflict without a decision. The only place that knows the default: the source wins until
     the company works on the target."""
     return context.options.conflicts or (TARGET if is_live(context.store) else SOURCE)
 
@@ -55,7 +55,7 @@ def count_conflicts(context: RunContext, stream: Stream) -> int:
 
 
 def count_open(context: RunContext, stream: Stream) -> int:
-    """Those that somebody has to decide."""
+    """Those that wait for a decision."""
     return int(context.store.total(CONFLICTS, f"{stream.name}:", "Open") or 0)
 
 
@@ -138,7 +138,7 @@ class Conflicts:
         self._expected: ExpectedDifferences | None = None
 
     def judge(self, updates: Sequence[ComposedRecord], links: Mapping[str, Link]) -> Judged:
-        """Nobody changed what was not sent, and what is sent as it was changes nothing."""
+        """What was not sent cannot be changed there, and what is sent as it was changes nothing."""
         stream, found = self._stream, Judged([], [], {})
         ours = {
             key for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE and link.digest
@@ -191,7 +191,7 @@ class Conflicts:
 
     def baselines(self, some: Iterable[ComposedRecord]) -> dict[str, str]:
         """Of records that the target may have had before: what it has of them now, by row key. It keeps values of its
-        own, and nobody has changed them since."""
+        own, and no user has changed them since."""
         if self._stream.adopted is NEVER:
             return {}
         own = {
@@ -245,7 +245,7 @@ class Conflicts:
         return link.digest in (digest(there), digest(filled))
 
     def _expected_fields(self, record: Record, found: TargetRecord) -> Callable[[str], bool]:
-        """Where the target knows that somebody changed the record, a rule that may be about any record explains less
+        """Where the target knows that a user changed the record, a rule that may be about any record explains less
         than that: a field too many is listed rather than one too few."""
         self._expected = self._expected or ExpectedDifferences(self._context, self._stream)
         one: SourceRecord = decode_record(record, self._stream)
@@ -262,7 +262,7 @@ class Conflicts:
     # ------------------------------------------------------------ deciding
 
     def _decide(self, record: Record, fields: Sequence[ConflictField], known: RegisterRow | None) -> str:
-        """What somebody decided holds until the source changes again; for the source, also until the target does."""
+        """A decision holds until the source changes again; for the source, also until the target does."""
         if known is not None and known.values.get("Revision") == record.revision and not known.values.get("Open"):
             if known.values["Decision"] == TARGET:
                 return TARGET
@@ -320,7 +320,7 @@ def close_row(row: RegisterRow, now: str) -> RegisterRow:
 
 
 def explain(context: RunContext, stream: Stream, record: Record, findings: list[Finding]) -> list[Finding]:
-    """A record that stays on the target as it is differs, as somebody or the configuration decided."""
+    """A record that stays on the target as it is differs, as a user or the configuration decided."""
     if not any(one.fate is Fate.DIFFERS for one in findings):
         return findings
     row = context.store.read(CONFLICTS, f"{stream.name}:{record.row_key}")
@@ -337,7 +337,7 @@ def is_left(row: RegisterRow) -> bool:
     return bool(row.values.get("Open")) or row.values["Decision"] == TARGET
 
 
-# ---------------------------------------------------------------- what somebody decides
+# ---------------------------------------------------------------- decisions
 
 
 def decide(context: RunContext, decision: str, stream: Stream, row_keys: Sequence[str]) -> tuple[int, list[str]]:

@@ -100,7 +100,7 @@ def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: 
 
 
 def mark_children_of_deleted(context: RunContext, stream: Stream) -> None:
-    """What belongs to a deleted record is deleted with it, and nobody can be asked."""
+    """What belongs to a deleted record is deleted with it, and cannot be asked for."""
     reading = context.reading(stream)
     if not isinstance(reading, Each):
         return
@@ -128,7 +128,7 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
         compared = list(count_all(context, part, list(cut(whole, RANGES))))
         differing = [half for one in compared for half in one.left]
         if not any(one.missing or one.absent or one.unknown for one in compared):
-            # all as it is known: nobody has to count it once more
+            # all as it is known: it need not be counted again
             row = checkpoint_row(counted_key(stream, part), pass_no, len(whole.ids), whole.hi)
             context.store.write(CHECKPOINTS, [row])
     absent += [number for one in compared for number in one.absent]

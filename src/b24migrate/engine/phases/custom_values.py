@@ -22,7 +22,7 @@ from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 
 Lose = Callable[[str], None]
 FILES = "files"  # the stream that files are linked under
-EXCLUDED = "custom_values_excluded"  # how values are counted that nobody wants
+EXCLUDED = "custom_values_excluded"  # how values are counted that the configuration excludes
 
 
 class MappedField(NamedTuple):
@@ -168,7 +168,7 @@ class CustomValues:
             return None
         is_bare = code.isdecimal()
         if is_bare and not mapped.only:
-            lose("references_dropped")  # nobody knows of which kind it is
+            lose("references_dropped")  # its kind is not known
             return None
         try:
             there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)

@@ -95,8 +95,8 @@ class CutoverState:
 
     @property
     def watched_since(self) -> str:
-        """The time of the source since when nobody should write there; "" before the freeze. After going live: since it
-        was proven quiet."""
+        """The time of the source since when no user should write there; "" before the freeze. After going live: the
+        time for which the proof holds."""
         return self.quiet.as_of if self.is_live and self.quiet else self.step(FREEZE).portal
 
     def with_step(self, name: str, step: Step, **others: Json) -> CutoverState:

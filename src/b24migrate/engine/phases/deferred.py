@@ -108,7 +108,7 @@ def complete(context: RunContext, job: Job) -> Follow:
 def _without_conflicts(
     context: RunContext, stream: Stream, changed: list[ChangedRecord], sent: Mapping[str, Link]
 ) -> list[ChangedRecord]:
-    """What somebody has changed on the target since it was sent stays as it is, if that is configured or decided."""
+    """What users have changed on the target since it was sent stays as it is, if that is configured or decided."""
     conflicts = Conflicts(context, stream)
     judged = conflicts.judge([one.composed for one in changed], sent)
     left = [conflicts.left_link(one, sent[one.record.row_key]) for one in judged.left]
@@ -122,7 +122,7 @@ def _without_conflicts(
 
 def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[ComposedRecord]:
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
-    another process, and what nobody has is lost, not awaited."""
+    another process, and what the source does not have is lost, not awaited."""
     second = Composer(context, stream, late=True)
     composed = [second.compose_item(record) for record in records]
     pull_new_records(context, [named for one in composed for named in one.brings])

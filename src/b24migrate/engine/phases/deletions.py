@@ -98,14 +98,14 @@ def belongs_to_parents(reading: Reading) -> bool:
 
 
 def parent_key(context: RunContext, reading: PerParent | Each, of: Stream, record: Record) -> str:
-    if isinstance(reading, PerParent) and reading.row_key:  # listed by somebody else than the parent in its id
+    if isinstance(reading, PerParent) and reading.row_key:  # listed by another parent than the one in its id
         return str(decode_extras(record.extras).get("of") or "")
     key = record.row_key.rpartition(":")[0]
     return (context.store.holder(of.table, key) or "") if of.by_natural else key
 
 
 def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
-    """Whether there is anybody to ask. Of a parent that is hidden, or whose list was refused, nobody knows anything."""
+    """Whether there is a parent to ask. Of one that is hidden, or whose list was refused, nothing is known."""
     reading = context.reading(stream)
     if not belongs_to_parents(reading):
         return True
@@ -132,7 +132,7 @@ def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass
     for one in records:
         by_webhook.setdefault(webhook_of(one), []).append(one)
     for via, some in by_webhook.items():
-        if via < len(context.source.owners):  # what nobody can be asked about is not deleted
+        if via < len(context.source.owners):  # what cannot be asked for is not deleted
             parts = [some[start : start + SLICE] for start in range(0, len(some), SLICE)]
             slices = [Slice(part, find_neighbours(context, stream, part[0], via, pass_no)) for part in parts]
             ask(context, stream, slices)

@@ -357,9 +357,7 @@ def find_newest(context: RunContext, listings: Sequence[Listing]) -> list[dateti
 
 
 def time_of_first(listing: Listing, answer: Answer) -> datetime | None:
-    if answer.error is not None:
-        raise answer.error
-    for raw in open_list(answer.result, listing.items, listing.method).items:
+    for raw in open_list(answer.require(), listing.items, listing.method).items:
         row = row_in(raw, listing.method)
         try:
             return datetime.fromisoformat(str(row[listing.changes.time if listing.changes else ""]))

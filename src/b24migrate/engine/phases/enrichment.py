@@ -70,7 +70,7 @@ def enrich_page(
 def _enrich(
     context: RunContext, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
 ) -> list[Row]:
-    """An answer that nobody thought of is an error of these rows."""
+    """An unexpected answer is an error of these rows."""
     try:
         return enrich(context.source, rows)
     except OddValue as odd:
@@ -87,8 +87,8 @@ def enrich_children(
     context: RunContext, stream: Stream, reading: PerParent, page: Page, pass_no: int, *, gently: bool
 ) -> Page:
     """Stages the children a few hundred at a time, with what is told of them. Those that this pass has met before are
-    not asked about again: a child may be in several lists, and a job that a limit cut off begins anew. Returns the page
-    with these only."""
+    not asked about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the
+    page with these only."""
     if reading.enrich is None or not page.rows:
         return page
     rows = {row.source_id: row for row in page.rows}

@@ -147,7 +147,7 @@ def upload(context: RunContext, job: Job) -> Follow:
             except Transient:
                 if not place:
                     raise
-                # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
+                # Those before it arrived, so this is no outage yet: growing pauses start again.
                 return lanes.next_round_job(job, held[place - 1].record, moved=True)
             if not whole:
                 return lanes.repeat_lane(job)
@@ -227,7 +227,7 @@ def _find_links(context: RunContext, held: Sequence[FileJob]) -> dict[str, str]:
 
 
 def _find_links_of_kind(context: RunContext, kind: str, held: Sequence[FileJob]) -> dict[str, str]:
-    """All at once; after an answer that nobody thought of one by one, so that one file takes no other with it."""
+    """All at once; after an unexpected answer one by one, so that one file takes no other with it."""
     links = context.file_kinds[kind].links
     if links is None:
         return {one.ref.key: one.ref.url for one in held}

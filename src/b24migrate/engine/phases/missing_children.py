@@ -165,9 +165,7 @@ def list_ids(context: RunContext, reading: PerParent, pages: IdPages, waiting: S
 
 
 def read_ids(answer: Answer, pages: IdPages) -> list[int]:
-    if answer.error is not None:
-        raise answer.error
-    rows = open_list(answer.result, pages.items, pages.method).items
+    rows = open_list(answer.require(), pages.items, pages.method).items
     return [int(id_of(raw, pages.id, pages.method)) for raw in rows]
 
 

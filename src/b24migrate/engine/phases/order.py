@@ -1,7 +1,7 @@
 """Turns: who goes when, where a target takes the records of a stream only in the order of their times.
 
 What is pending is sorted once, before the first record goes, a stretch of the table at a time, and what comes of that
-is kept in the register `Turns`. Whoever sends merges the stretches, so that memory never holds more than one of them.
+is kept in the register `Turns`. The sending job merges the stretches, so that memory never holds more than one of them.
 A job that is repeated finds every record where it was. Statuses, not places, say what is left to do.
 """
 
@@ -100,7 +100,7 @@ def _keep(context: RunContext, prefix: str, stretch: Sequence[tuple[str, str]]) 
 
 
 def next_in_order(context: RunContext, stream: Stream, job: Job, count: int) -> list[Turn]:
-    """Who is next; nobody at the end of the file, or when a new order has taken the place of this one."""
+    """The next one; none at the end of the file, or when a new order has taken the place of this one."""
     if not _leads(context, stream, job.args):
         return []
     prefix = _prefix(stream, job.args)
@@ -121,7 +121,7 @@ def next_job(job: Job, passed: Sequence[Turn]) -> Job:
 
 
 def repeat_job(job: Job) -> Job:
-    """The same place: somebody there has to go once more."""
+    """The same place: a record there has to be sent again."""
     return Job(job.scope, job.kind, {**job.args, "round": int(job.args.get("round", 0)) + 1})
 
 

@@ -123,7 +123,7 @@ def _asks(context: RunContext, job: Job, stream: Stream, size: int) -> Callable[
         hint = hint_of(reading, parent)
         if rest:
             return hint == rest and not is_sampled(parent.id, size)
-        # in a delta pass those with staged children must be asked, or nobody finds out that these are deleted
+        # in a delta pass those with staged children must be asked, or their deletion is never found
         known = delta and bool(hint) and context.store.keys(stream.table, children_of(reading, parent.id), 1)
         return not hint or hint in refuted or is_sampled(parent.id, size) or bool(known)
 

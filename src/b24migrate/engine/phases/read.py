@@ -151,7 +151,7 @@ def take_in_slices(
     context: RunContext, job: Job, page: Page, size: int, take: Callable[[Page], None], *, gently: bool
 ) -> Job | Later | None:
     """Takes the rows of a page: so many at once, 0 being all, and fewer once a limit came in the midst of that. Further
-    questions about a page may be more than a limit allows at one go: were it begun anew each time, it would never be
+    questions about a page may be more than a limit allows at one go: if it started again each time, it would never be
     done. Gently, some that fail are halved until the one is alone that is to blame. Returns the job that goes on behind
     what was taken."""
     ids = [row.source_id for row in page.rows]

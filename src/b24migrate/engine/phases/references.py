@@ -24,7 +24,7 @@ class Whereabouts(Enum):
     STAGED = "staged"
     GONE = "gone"  # the source has it no longer
     NEWER = "newer"  # it may have come to the source after its stream was read
-    UNKNOWN = "unknown"  # its stream was never read, so nobody knows
+    UNKNOWN = "unknown"  # its stream was never read
 
 
 def locate(context: RunContext, stream_name: str, source_id: str) -> Whereabouts:

@@ -1,4 +1,4 @@
-"""set: removes from the target what is deleted at the source, as long as nobody changed or uses it there.
+"""set: removes from the target what is deleted at the source, as long as no user changed or uses it there.
 
 Always the target first and the store after it, so that after a kill in between the target answers `absent`.
 """
@@ -13,11 +13,12 @@ import msgspec
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
 from b24migrate.engine.phases.pull_through import links_of_field
+from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import forget_codes
 from b24migrate.messages import say
 from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.streams import Entity, Kind, SourceRecord, Stream
-from b24migrate.ports import CONFLICTS, DELETIONS, INCOMPLETE, UNRESOLVED, Deleted, RegisterRow
+from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
@@ -166,9 +167,7 @@ def relink(context: RunContext, job: Job) -> Follow:
     while rows and (records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE)):
         imported = [one for one in records if one.status is Status.IMPORT_OK and not one.deleted_utc]
         ends = [order_key(one.row_key) for one in imported if removed.may_be_named_by(one)]
-        if ends:
-            marks = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
-            context.store.write(INCOMPLETE, marks)
+        mark_for_second_pass(context, stream, ends)
         after = order_key(records[-1].row_key)
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
@@ -306,7 +305,7 @@ def hold(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
 def named_records(
     context: RunContext, stream: Stream, records: Sequence[Record], *, only_its_own: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Stream and row key of what they name. With `only_its_own` what belongs to the same entity: what nobody can delete
+    """Stream and row key of what they name. With `only_its_own` what belongs to the same entity: what cannot be deleted
     holds back only what it is part of."""
     for one in decode_readable(records, stream):
         for name, source_id in links_of(stream, one):

@@ -44,7 +44,7 @@ def send_in_turn(context: RunContext, job: Job) -> Follow:
     due = max((datetime.fromisoformat(one.retry_after_utc) for one in records if one.retry_after_utc), default=EVER)
     if due > context.clock.now():
         return [Later(order.repeat_job(job), due)]
-    # Nobody waits for another and so comes out of turn: the second pass names what was missing.
+    # No record waits for another and so comes out of turn: the second pass names what was missing.
     sender = Sender(context, stream, job.scope, final=True, may_leave_off=True)
     sender.send(records)
     if sender.goes_on_at is not None:
@@ -138,7 +138,7 @@ class Sender:
         return bool([*settled, *left, *self._send_in_turn(self._calls(ready))])
 
     def _compare_with_target(self, ready: list[ComposedRecord]) -> tuple[list[ComposedRecord], list[Settled]]:
-        """Without the updates that would overwrite what somebody has changed there, if that is to stay."""
+        """Without the updates that would overwrite what users have changed there, if that is to stay."""
         updates = [one for one in ready if one.record.target_id]
         if not updates:
             return ready, []

@@ -187,6 +187,13 @@ def parse_stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.St
     return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
 
 
+def mark_for_second_pass(context: RunContext, stream: Stream, ends: Sequence[str]) -> None:
+    """The records with these order keys."""
+    rows = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
+    if rows:
+        context.store.write(INCOMPLETE, rows)
+
+
 def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> None:
     """Before they are staged: the imported records that they tell something new of are looked at by the second pass.
     Nothing else would, since the records themselves are as they were."""
@@ -197,9 +204,7 @@ def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> 
     for holder in holders if parents else ():
         there = context.store.get(holder.table, parents).values()
         ends = [order_key(one.row_key) for one in there if one.status is Status.IMPORT_OK]
-        rows = [RegisterRow(f"{holder.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
-        if rows:
-            context.store.write(INCOMPLETE, rows)
+        mark_for_second_pass(context, holder, ends)
 
 
 # ---------------------------------------------------------------- files

@@ -45,7 +45,7 @@ def read_parents(context: RunContext, job: Job) -> Follow:
 
 
 def is_stale(context: RunContext, stream: Stream, reading: PerParent, parent: str) -> bool:
-    """By the children that are new since the last complete pass; if there is none, nobody knows."""
+    """By the children that are new since the last complete pass; if there are none, it is not known."""
     span, since = children_of(reading, parent), complete_pass(context, stream) + 1
     seen = False
     while records := context.store.by_pass(stream.table, span, WALKED_AT_ONCE, pass_no=since, shown=True):

@@ -135,7 +135,7 @@ class TextRewriter:
         }
 
     def _find_each(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
-        """Records of several streams side by side. `0` is nobody, everywhere."""
+        """Records of several streams side by side. `0` is no record, everywhere."""
         found: dict[str, list[str]] = {}
         for together in wanted:
             known = [

@@ -49,7 +49,7 @@ FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves
 
 def forget_findings(context: RunContext, job: Job) -> Follow:
     """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
-    nobody may still be forgetting while another already finds."""
+    no worker may still be forgetting while another already finds."""
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
@@ -171,10 +171,8 @@ def sample(context: RunContext, job: Job) -> Follow:
         if start > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": start})]
         some = records[start : start + size]
-        try:
-            compare_records(context, stream, [one for one in some if not one.deleted_utc])
-        except Limited as limit:
-            return [slower_job(job, limit, {**job.args, "done": start}, len(some))]
+        if slower := _compare_or_slow_down(context, stream, job, {**job.args, "done": start}, some):
+            return slower
     return []
 
 
@@ -184,11 +182,7 @@ def compare(context: RunContext, job: Job) -> Follow:
     records = context.store.records(stream.table, lanes.rest_of_lane(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
         return []
-    try:
-        compare_records(context, stream, [one for one in records if _is_compared(one)])
-    except Limited as limit:
-        return [slower_job(job, limit, job.args, len(records))]
-    return lanes.next_lane_job(job, records[-1])
+    return _compare_or_slow_down(context, stream, job, job.args, records) or lanes.next_lane_job(job, records[-1])
 
 
 def compare_changed(context: RunContext, job: Job) -> Follow:
@@ -199,15 +193,23 @@ def compare_changed(context: RunContext, job: Job) -> Follow:
     records = context.store.by_pass(stream.table, span, most, pass_no=met, shown=True)
     if not records:
         return []
+    going_on = [Job(job.scope, job.kind, {**job.args, "after": order_key(records[-1].row_key)})]
+    return _compare_or_slow_down(context, stream, job, job.args, records) or going_on
+
+
+def _compare_or_slow_down(
+    context: RunContext, stream: Stream, job: Job, args: Args, records: Sequence[Record]
+) -> list[Job]:
+    """After a limit: the job with `args` that compares fewer records at a time."""
     try:
         compare_records(context, stream, [one for one in records if _is_compared(one)])
     except Limited as limit:
-        return [slower_job(job, limit, job.args, len(records))]
-    return [Job(job.scope, job.kind, {**job.args, "after": order_key(records[-1].row_key)})]
+        return [slower_job(job, limit, args, len(records))]
+    return []
 
 
 def _is_compared(record: Record) -> bool:
-    """Nobody tells what one that is deleted at the source should look like."""
+    """A record that is deleted at the source has nothing to be compared with."""
     return record.status is Status.IMPORT_OK and not record.deleted_utc
 
 
@@ -261,7 +263,7 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
 
 
 def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Finding]:
-    """What the target makes of what it is told was foreseen, and hides what it was never told: what came later than the
+    """What the target makes of the values it gets was expected, and hides values it never got: what came later than the
     record, where it changes no such records."""
     if composed.problem is not None or composed.item(stream).digest == link.digest:
         return []
@@ -269,7 +271,7 @@ def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Fi
 
 
 def remember_equal(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
-    """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
+    """Which records were found equal, or to differ only as expected, with the digest of what had been sent: one that is
     sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
     the same row. Their number is kept too, so that status need not read them all."""
     ids, key = [list(one) for one in equal], f"{stream.name}:{first}"

@@ -1,4 +1,4 @@
-"""When nothing may be taken back: while somebody imports, and from a box that was not imported into."""
+"""When nothing may be taken back: while a run imports, and from a box that was not imported into."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from b24migrate.model.errors import BadConfiguration, Halted
 
 
 def refuse_busy(context: RunContext) -> None:
-    """Raises Halted while a run is under way, or somebody still works on one that is not."""
+    """Raises Halted while a run is under way, or a worker still works on one that has ended."""
     run, now = plan.current(context.store), context.clock.now()
     if run is not None and (run.under_way or _is_beginning(run, now)):
         raise Halted(

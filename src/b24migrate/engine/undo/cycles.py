@@ -83,7 +83,7 @@ def _waits(stream: Stream, name: str) -> bool:
 
 
 def _unchanged_fields(late: Mapping[str, Json], found: TargetRecord, unordered: set[str]) -> list[str]:
-    """Of these the ones that nobody has changed since."""
+    """Of these the ones that no user has changed since."""
     return [name for name, value in late.items() if is_same(value, found.fields.get(name), name in unordered)]
 
 

@@ -27,7 +27,7 @@ UNDONE = ("set", LATE, FINAL, "verify")
 
 
 def begin(context: RunContext, streams: Sequence[Stream]) -> None:
-    """Before the first record goes, so that nobody who looks after a kill is told that all is well."""
+    """Before the first record goes, so that after a kill no view says that all is well."""
     names = list(dict.fromkeys(context.owner[one.name].name for one in streams))
     for entity in (one for one in context.entities if one.name in names):
         _reopen(context, entity)
@@ -73,7 +73,7 @@ class Undo:
         return sum(one.kept for one in self.tallies.values())
 
     def take(self) -> None:
-        """Raises Halted when somebody imports or takes back meanwhile."""
+        """Raises Halted when an import or another undo runs meanwhile."""
         left = self._hold.begin()
         done = False
         try:
@@ -142,7 +142,7 @@ class Undo:
         return find_imported(self._context, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
 
     def _clear_circles(self, stream: Stream, left: Sequence[Span]) -> int:
-        """What holds one another in a circle lets go; only where nobody changed anything."""
+        """Records that hold one another in a circle lose that link; only where no user changed anything."""
         return sum(self._clear_circles_in(stream, span) for span in left) if may_be_in_circle(stream) else 0
 
     def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:

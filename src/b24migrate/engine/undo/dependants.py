@@ -20,7 +20,7 @@ _PLACES = 4
 
 
 class Dependants:
-    """A set that forgets nobody, and of a hundred thousand others takes less than one for a member: then a record stays
+    """A set that forgets no member, and takes less than one of a hundred thousand others for one: then a record stays
     that could have gone."""
 
     def __init__(self, context: RunContext, scope: Scope) -> None:
@@ -41,7 +41,7 @@ class Dependants:
                         self.keep(stream, ImportedRecord(row, None))
 
     def keep(self, stream: Stream, one: ImportedRecord, *, only_its_own: bool = False) -> None:
-        """It stays, and so does what it names. What nobody can delete holds back only what it is part of, such as a
+        """It stays, and so does what it names. What cannot be deleted holds back only what it is part of, such as a
         person's department: else a chat would keep the company that it is about for ever."""
         for name, source_id in self._named(stream, one) if self._bits else ():
             if only_its_own and self._context.owner.get(name) is not self._context.owner[stream.name]:

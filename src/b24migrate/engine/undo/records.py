@@ -16,7 +16,7 @@ IMPORTED = "import"
 
 
 class ImportedRecord(NamedTuple):
-    """A record that we sent, or may have sent: then it has no link, because nobody saw the answer."""
+    """A record that we sent, or may have sent: then it has no link, because the answer was lost."""
 
     row: Mapping[str, Json]
     link: Link | None
@@ -42,7 +42,7 @@ def spans_from_end(context: RunContext, stream: Stream) -> list[Span]:
 def find_imported(
     context: RunContext, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool
 ) -> list[ImportedRecord]:
-    """Counts in the tally what is not ours to take back. With `unsure` also those that nobody knows to be there."""
+    """Counts in the tally what is not ours to take back. With `unsure` also those that may not be there."""
     rows = list(context.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
     links = context.store.links(stream.name, [row["RowKey"] for row in rows])
     found = []
@@ -58,8 +58,8 @@ def find_imported(
 
 
 def may_have_more(context: RunContext, scope: Scope, stream: Stream) -> bool:
-    """Whether the target counts otherwise than we do: somebody was killed before he knew what had arrived, or before he
-    wrote down what had gone. Then records without a link are asked for, too; whose run they were of nobody knows."""
+    """Whether target and store count differently: a process was killed before it knew what had arrived, or before it
+    wrote down what had gone. Then records without a link are asked for, too; the run they were of is not known."""
     if scope.window is not None or not any(context.store.counts(stream.table).values()):
         return False
     there, _ = wait_out_limits(context, lambda: count_on_target(context, stream))

@@ -45,9 +45,7 @@ def with_bindings(source: Source, rows: Sequence[Row]) -> list[Row]:
         if isinstance(answer.error, Permanent) and answer.error.code != NO_SUCH_METHOD:
             found[row.source_id] = mark_unread(row, say("part.bindings"), answer.error)
             continue
-        if answer.error is not None:
-            raise answer.error
-        pairs = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
+        pairs = sorted(map(_pair, open_list(answer.require(), (), BINDINGS).items))
         found[row.source_id] = row._replace(extras={**(row.extras or {}), "bindings": pairs})
     return [found.get(row.source_id, row) for row in rows]
 

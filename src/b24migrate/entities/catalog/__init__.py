@@ -1,1 +1,1 @@
-"""The product catalogue of the CRM: currencies, dictionaries, sections, properties, products and prices."""
+"""The product catalog of the CRM: currencies, dictionaries, sections, properties, products and prices."""

@@ -1,4 +1,4 @@
-"""How the catalogue is read: its information blocks first, then what each of them holds."""
+"""How the catalog is read: its information blocks first, then what each of them holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import msgspec
 from b24migrate.entities.readers import IDS_AT_ONCE
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
-from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.model.streams import Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, Offset, SourceRecord
 from b24migrate.model.values import reference
@@ -21,7 +20,6 @@ PRODUCT, OFFER = "product", "offer"  # the two information blocks, by what they 
 CATALOGS = "crm_catalogs"
 FILE_KIND = "catalog"
 BY_ID = {"order": {"id": "ASC"}}
-PAGE = 50
 CRM_TYPE = "CRM_PRODUCT_CATALOG"
 PHOTOS = "MORE_PHOTO"
 LINKS = frozenset({"E", "G"})  # types of properties whose values are elements or sections of any information block
@@ -42,7 +40,7 @@ PRICE_FIELDS = ("id", "productId", "catalogGroupId", "price", "currency", "quant
 
 
 def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
-    """The catalogue of products and that of their offers, each with its properties. A portal may have others, which
+    """The catalog of products and that of their offers, each with its properties. A portal may have others, which
     belong to shops and not to the CRM."""
     started = datetime.now(UTC)
     answers = source.batch([Command("catalog.catalog.list", BY_ID), properties_from(0)])
@@ -61,9 +59,7 @@ def read_catalogs(source: Source, _: Args, _limit: int) -> Page:
 
 
 def rows_of(answer: Answer, key: str) -> list[msgspec.Raw]:
-    if answer.error is not None:
-        raise answer.error
-    return open_list(answer.result, (key,), key).items
+    return open_list(answer.require(), (key,), key).items
 
 
 def numbered_row(raw: msgspec.Raw, method: str, field: str = "id") -> Args:
@@ -73,7 +69,7 @@ def numbered_row(raw: msgspec.Raw, method: str, field: str = "id") -> Args:
 
 
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
-    """That of offers tells whose offers they are. Portals with several catalogues name the type of the CRM's."""
+    """That of offers tells whose offers they are. Portals with several catalogs name the type of the CRM's."""
     ours = [one for one in known if one.get("iblockTypeId") == CRM_TYPE] or list(known)
     offers = next((one for one in ours if reference(one.get("productIblockId"))), None)
     products = [one for one in ours if not reference(one.get("productIblockId"))]
@@ -216,9 +212,7 @@ def add_localizations(source: Source, rows: Sequence[Row]) -> list[Row]:
     answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
     done = []
     for row, answer in zip(rows, answers, strict=True):
-        if answer.error is not None:
-            raise answer.error
-        told: Json = msgspec.json.decode(answer.result or b"null")
+        told: Json = answer.decode()
         done.append(row._replace(extras={**(row.extras or {}), "LANG": told if isinstance(told, dict) else {}}))
     return done
 
@@ -308,8 +302,7 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     owners = sorted({ref.place for ref in refs})
     found: dict[str, str] = {}
     for answer in source.batch([Command("catalog.productImage.list", {"productId": owner}) for owner in owners]):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about the file
+        answer.raise_if_unheard()
         if answer.error is not None:
             continue
         for raw in open_list(answer.result, ("productImages",), "catalog.productImage.list").items:

@@ -237,7 +237,7 @@ OF_SECTION = (
 
 
 def section_kind(key: str) -> str:
-    """Sections of offers are of no use to anybody, and go to those of products."""
+    """Sections of variations have no use of their own, and become those of products."""
     return OFFER if f":{OFFER}:" in key else PRODUCT
 
 

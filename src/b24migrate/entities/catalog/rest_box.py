@@ -1,4 +1,4 @@
-"""What a writer asks about the catalogue of a box: its information blocks, and the rows of its lists."""
+"""What a writer asks about the catalog of a box: its information blocks, and the rows of its lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def catalogs(box: Box) -> Catalogs:
 
 
 def ask_catalogs(box: Box) -> Catalogs:
-    """Raises Permanent where the box has no catalogue: it makes one when somebody opens it for the first time."""
+    """Raises Permanent where the box has no catalog: it makes one when a user first opens it."""
     known = choose_catalogs(list(box.pages("catalog.catalog.list", BY_ID, "catalogs")))
     if PRODUCT not in known:
         raise Permanent(say("target.no_catalog"), code="CATALOG_NOT_FOUND", hint=say("target.no_catalog_fix"))

@@ -126,7 +126,7 @@ def trace_of(item: Item) -> Args:
 
 
 def find_products(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """By name, code of another system and date: what has the same of all three is the same for everybody."""
+    """By name, code of another system and date: two with the same three are the same product."""
     asked = [
         Command(
             "catalog.product.list",

@@ -1,4 +1,4 @@
-"""What a box does not keep of a catalogue when its own methods take it."""
+"""What a box does not keep of a catalog when its own methods take it."""
 
 from __future__ import annotations
 

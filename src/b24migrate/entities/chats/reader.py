@@ -46,7 +46,7 @@ TELLING = ("name", "owner", "manager_list", "user_counter")
 
 
 class FoundChat(NamedTuple):
-    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id. `people`: whether
+    """A chat in the recent list of a user: private dialogs are addressed by the other person's id. `people`: whether
     it is asked who is in it."""
 
     chat_id: int
@@ -248,9 +248,7 @@ def recent_page(name: str, page: int) -> Command:
 def decode_answer(answer: Answer) -> Mapping[str, Json]:
     if isinstance(answer.error, Forbidden):
         raise answer.error.gate
-    if answer.error is not None:
-        raise answer.error
-    row = msgspec.json.decode(answer.result or b"{}")
+    row = answer.decode()
     return row if isinstance(row, dict) else {}
 
 
@@ -290,7 +288,7 @@ def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord 
 
 def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
-    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
+    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: it is not known how many there
     are."""
     row = row_in(dialog.result, "im.dialog.get")
     if row.get("message_type") not in CHANNELS:
@@ -331,8 +329,6 @@ def participants(source: Source, chat: FoundChat, answer: Answer | None = None) 
         (answer,) = source.batch([ask_participants(chat)], via=chat.via)
     if isinstance(answer.error, Permanent):
         return active_participants(source, chat)
-    if answer.error is not None:
-        raise answer.error
     try:
         users = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
     except (msgspec.DecodeError, RecursionError):
@@ -341,7 +337,7 @@ def participants(source: Source, chat: FoundChat, answer: Answer | None = None) 
 
 
 def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
-    return open_list(answer.result, (), method).items
+    return open_list(answer.require(), (), method).items
 
 
 def active_participants(source: Source, chat: FoundChat) -> list[int] | None:
@@ -441,9 +437,7 @@ def refetch_messages(source: Source, wanted: Sequence[SourceRecord], known: Know
         mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
         asked = source.batch([ask_message(one, chats[one.parent]) for one in mine], via=via)
         for one, answer in zip(mine, asked, strict=True):
-            if answer.error is not None:
-                raise answer.error
-            for raw in open_list(answer.result, ("messages",), "im.dialog.messages.get").items:
+            for raw in open_list(answer.require(), ("messages",), "im.dialog.messages.get").items:
                 if same_id(raw, "id", one.child):
                     found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found

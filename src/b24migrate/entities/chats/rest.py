@@ -87,7 +87,7 @@ def complete_chat(box: Box, known: Known, item: Item) -> None:
 
 def give_chat_away(box: Box, known: Known, fields: Args) -> None:
     """Managers first: only the owner names them, and who has given the chat away is none any more. The webhook's owner
-    stays a manager: nobody else can remove a participant who leaves later (permission `manageUsersDelete`,
+    stays a manager: no other user can remove a participant who leaves later (permission `manageUsersDelete`,
     api-reference/chats/chat-users/im-chat-user-delete.md)."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
@@ -167,7 +167,7 @@ def mark_unchanged(box: Box, known: Known, item: Item) -> None:
 
 
 def gone_users(box: Box, item: Item, there: Sequence[str]) -> list[str]:
-    """Nobody where the source does not tell who is in the chat."""
+    """None where the source does not say who is in the chat."""
     if item.fields.get("users") is None:
         return []
     listed = (*item.fields["users"], *(item.fields.get("manager_list") or ()), item.fields.get("owner"), box.owner)

@@ -77,8 +77,8 @@ def _ask_rights(box: Box) -> Rights:
 
 
 def _is_there(box: Box) -> bool:
-    """A chat that nobody has is taken back: whether the method is there shows by what it says to that. `method.get` is
-    not to be trusted with names of controllers, whose case counts."""
+    """Calls the method that deletes a chat for one that does not exist: the error shows whether the method is there.
+    `method.get` is wrong about names of controllers, whose case counts."""
     try:
         ask_as_application(box, "im.v2.Import.abort", {"chatId": 0})
     except Permanent as error:
@@ -87,7 +87,7 @@ def _is_there(box: Box) -> bool:
 
 
 def check_import(box: Box) -> TargetCheck | None:
-    """One line for people; none where nobody wants an application."""
+    """One line for people; none where no application is configured."""
     if box.application is None:
         return None
     found = rights(box)
@@ -171,7 +171,7 @@ def date_shift(box: Box) -> timedelta:
 
 
 def _offset(box: Box) -> str:
-    """Of the caller's clock from the server's: whoever moves to another zone, or into the summer, is shifted anew."""
+    """Of the caller's clock from the server's: another zone, or summer time, shifts it again."""
 
     def asked() -> str:
         profile = ask_as_application(box, "profile", {})
@@ -267,7 +267,7 @@ def _add_new(box: Box, chat: str, items: Sequence[Item]) -> Iterator[CreateResul
     try:
         answer = call_as_application(box, "im.v2.Import.Message.add", asked)
     except Permanent as error:
-        if error.code == OVER:  # somebody else has ended it: then they are quoted
+        if error.code == OVER:  # another process has ended it: then they are quoted
             box.forget(_state(chat))
             raise unexpected_answer("im.v2.Import.Message.add") from error
         yield from (CreateResult(item.key, error=error) for item in items)

@@ -12,7 +12,7 @@ import msgspec
 from b24migrate.entities.readers import mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, row_in, unexpected_answer
-from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
+from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
 from b24migrate.model.prepared import prepared
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.values import flag, number
@@ -28,7 +28,7 @@ SOME = 500  # owners: ten requests
 def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """The documentation says that a filter takes a list of owners, not every portal does. So all are asked for in few
     questions; when an answer shows rows of an owner that is not the first of its list, the portal has understood, and
-    what it does not mention has no rows. Where nobody seems to have any, those that most likely have are asked for
+    what it does not mention has no rows. Where no record seems to have any, those that most likely have are asked for
     alone. Otherwise each owner is asked for by itself."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -74,7 +74,7 @@ def older_products(owner_type: str, method: str) -> Callable[[Source, Sequence[R
 
 
 def is_refused(answer: Answer) -> bool:
-    """Refused for this one; a method that is not there, a limit and an outage are everybody's."""
+    """Refused for this one; a method that is not there, a limit and an outage concern all of them."""
     if answer.error is None:
         return False
     if not isinstance(answer.error, Permanent) or answer.error.code == NO_SUCH_METHOD:
@@ -96,8 +96,7 @@ def read_together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[st
     understood = False
     first: list[list[Json]] = []
     for group, answer in zip(groups, answers, strict=True):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about what the portal understands
+        answer.raise_if_unheard()
         if answer.error is not None:
             return None
         first.append(product_rows(answer))
@@ -164,8 +163,6 @@ def every_page(
         ]
         last = {}
         for place, answer in zip(starts, source.batch(further), strict=True):
-            if answer.error is not None:
-                raise answer.error
             rows = product_rows(answer)
             found[place] += rows
             if rows:
@@ -181,7 +178,7 @@ def next_start(answer: Answer, got: int) -> int | None:
 
 
 def product_rows(answer: Answer) -> list[Json]:
-    rows = [row_in(raw, METHOD) for raw in open_list(answer.result, ("productRows",), METHOD).items]
+    rows = [row_in(raw, METHOD) for raw in open_list(answer.require(), ("productRows",), METHOD).items]
     if not all(isinstance(row.get("ownerId"), str | int) for row in rows):
         raise unexpected_answer(METHOD, ("ownerId",))
     return rows

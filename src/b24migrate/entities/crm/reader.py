@@ -11,7 +11,7 @@ from b24migrate.entities.crm.products import SOME, older_products, products, row
 from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import id_in, id_of, open_list
-from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.streams import ABSENT, Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
 from b24migrate.model.values import flag, number, reference, text, whole
@@ -141,8 +141,7 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     ]
     found: dict[str, str] = {}
     for answer in source.batch(commands):
-        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
-            raise answer.error  # a limit or an outage says nothing about the file
+        answer.raise_if_unheard()
         said = msgspec.json.decode(answer.result) if answer.result else None
         item = said.get("item") if isinstance(said, dict) else None
         for value in item.values() if isinstance(item, dict) else ():
@@ -194,9 +193,7 @@ def read_bindings(method: str, field: str, name: str, label: str) -> Callable[[S
             if isinstance(answer.error, Permanent):
                 done.append(mark_unread(row, label, answer.error))
                 continue
-            if answer.error is not None:
-                raise answer.error
-            bindings = [id_in(raw, field, method) for raw in open_list(answer.result, (), method).items]
+            bindings = [id_in(raw, field, method) for raw in open_list(answer.require(), (), method).items]
             done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
         return done
 
@@ -272,9 +269,7 @@ def refetch(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dict[
     ]
     found: dict[str, Row] = {}
     for answer in source.batch(commands):
-        if answer.error is not None:
-            raise answer.error
-        for raw in open_list(answer.result, ("items",), MODERN).items:
+        for raw in open_list(answer.require(), ("items",), MODERN).items:
             source_id = f"{prefix}{id_of(raw, 'id', MODERN)}"
             found[source_id] = Row(source_id, bytes(raw))
     return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}

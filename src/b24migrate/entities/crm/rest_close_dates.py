@@ -84,8 +84,7 @@ def close(box: Box, number: str, target_id: str, fields: Args) -> None:
 
 
 def note_move(box: Box, stream: str, key: str, fields: Args) -> None:
-    """Before a record is moved: the box closes it today, and whoever moves it may be killed before the date is put
-    right."""
+    """Before a record is moved: the box closes it today, and the process may be killed before the date is put right."""
     if _has_final_stage(box, fields):
         set_mark(box, CLOSED, stream, key, value=values.utc(box.portal.clock.now().isoformat()))
 

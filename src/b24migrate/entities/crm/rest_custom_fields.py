@@ -16,7 +16,7 @@ from b24migrate.targets.rest.fields import FieldMethods
 
 
 def owner(box: Box, type_id: str) -> str:
-    """`CRM_<id>`, where the id is another number than the one by which everybody knows the type."""
+    """`CRM_<id>`, where the id is another number than the one by which the type is known elsewhere."""
     return box.kept(f"owner of {type_id}", lambda: f"CRM_{_number(box, type_id)}", 3600.0)
 
 

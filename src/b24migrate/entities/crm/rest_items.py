@@ -111,7 +111,7 @@ class Kind:
             refused = {one.key for one in made if one.error is not None and one.error.code == NOT_VALID}
             newest = floor_now(box, number) if refused else floor
             if newest <= self._raise_floor(items, made, floor):
-                refused = set()  # nobody made anything in between: they are refused for what they are
+                refused = set()  # nothing was made in between: they are refused for what they are
             yield from (one for one in made if one.key not in refused)
             items, floor = [item for item in items if item.key in refused], newest
 

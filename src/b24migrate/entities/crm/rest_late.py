@@ -1,5 +1,5 @@
 """CRM records that came later than their turn, or changed since: which of their times are not as the order would have
-kept them. They are few, and nobody can know them before."""
+kept them. They are few, and not known before."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def is_raised(box: Box, stream: str, number: str, name: str, draft: Draft) -> bo
 
 
 def is_moved(box: Box, stream: str, draft: Draft) -> bool:
-    """Whether the box takes somebody else for who put it into its stage."""
+    """Whether the box takes another user for the one who put it into its stage."""
     return "movedBy" in (_find_note(box, stream, draft) or ())
 
 

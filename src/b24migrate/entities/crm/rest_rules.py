@@ -110,7 +110,7 @@ def rules_of(stream: str, number: str) -> Rules:
 
 
 def names_nobody(box: Box, draft: Draft, name: str) -> bool:
-    """Whether the source names somebody who is not to be found, or nobody."""
+    """Whether the source names a user who cannot be found, or none."""
     who = draft.get(name)
     return name in draft and (who in EMPTY or not box.staged(PEOPLE, str(who)))
 
@@ -142,5 +142,5 @@ def stamp_fields(number: str) -> tuple[str, ...]:
 
 
 def is_present(name: str, draft: Draft) -> bool:
-    """Whether the source says anything there, be it that there is nothing."""
+    """Whether the source has the field, even if it is empty."""
     return name in draft

@@ -1,8 +1,8 @@
 """The times of CRM records: to a box none is older than the one with the highest id (bitrix24-rest-2 §D.4).
 
 Records go in the order of their times. So what the box had before the first of ours says which times are raised. Only
-what comes later than its turn (a retry, a record of another pass, one behind somebody else's) is raised beyond that,
-and is remembered (`crm_late`).
+what comes later than its turn (a retry, a record of another pass, one behind that of another user) is raised beyond
+that, and is remembered (`crm_late`).
 """
 
 from __future__ import annotations

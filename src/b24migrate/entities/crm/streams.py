@@ -68,7 +68,7 @@ from b24migrate.model.streams import (
 )
 from b24migrate.model.values import flag
 
-# What moves by itself, without anybody changing the record: the last activity, and marks that the portal computes
+# What moves by itself, without a change of the record: the last activity, and marks that the portal computes
 # (api-reference/crm/universal/crm-item-get.md).
 VOLATILE = frozenset(
     {"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"}

@@ -53,9 +53,7 @@ def refetch_types(source: Source, wanted: Sequence[SourceRecord], _: Known) -> d
         Command("crm.type.list", {"filter": {"id" if one.payload else "entityTypeId": one.id}}) for one in wanted
     ]
     for one, answer in zip(wanted, source.batch(commands), strict=True):
-        if answer.error is not None:
-            raise answer.error
-        for raw in open_list(answer.result, ("types",), "crm.type.list").items:
+        for raw in open_list(answer.require(), ("types",), "crm.type.list").items:
             row = row_in(raw, "crm.type.list")
             if str(row.get("id" if one.payload else "entityTypeId")) == one.id:
                 found[one.id] = Row(id_of(raw, "id", "crm.type.list"), bytes(raw))
@@ -105,9 +103,7 @@ def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:
     for number, answer in zip(numbers, source.batch(commands), strict=True):
         if isinstance(answer.error, Permanent):
             continue
-        if answer.error is not None:
-            raise answer.error
-        for raw in open_list(answer.result, ("categories",), "crm.category.list").items:
+        for raw in open_list(answer.require(), ("categories",), "crm.category.list").items:
             yield Row(f"{number}:{id_of(raw, 'id', 'crm.category.list')}", bytes(raw))
 
 

@@ -79,10 +79,8 @@ def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
             found = row_in(row.payload, LIST)
             owners = [[found.get("ENTITY_TYPE"), found.get("ENTITY_ID")]]
             known = mark_unread(row, say("part.owners"), answer.error)
-        elif answer.error is not None:
-            raise answer.error
         else:
-            owners = sorted(map(_pair, open_list(answer.result, (), BINDINGS).items))
+            owners = sorted(map(_pair, open_list(answer.require(), (), BINDINGS).items))
             known = row
         done.append(known._replace(extras={**(known.extras or {}), "owners": owners}))
     return done

@@ -45,8 +45,7 @@ def page_at(start: int) -> Command:
 
 def require_answers(answers: Sequence[Answer]) -> Sequence[Answer]:
     for answer in answers:
-        if answer.error is not None:
-            raise answer.error
+        answer.require()
     return answers
 
 
@@ -133,7 +132,7 @@ def ask_feed(wide: bool) -> Asking:
     asked = [*about_posts(posts), first_behind(BEYOND)] if posts else []
     answers = yield [*asked, *map(comments_by, authors)]
     pages, comments = answers[: len(asked)], [own, *answers[len(asked) :]]
-    known = [probes.decode_answer(one) for one in comments]
+    known = [one.known() for one in comments]
     keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
     named = [row for one in comments for key in keys for row in probes.list_at(one, key)]
     names = {"post" if row.get("post_id") else "entry" for row in named}

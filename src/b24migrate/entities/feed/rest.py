@@ -86,7 +86,7 @@ def box_time(box: Box) -> str:
 
 
 def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Among those that were published since. Somebody may have written the same line: the first one is ours."""
+    """Among those that were published since. A user may have written the same line: the first one is ours."""
     wanted = {format_number(key): key for key in begun}
     found: dict[str, str] = {}
     begun_at = [at for at in (values.parse_time(trace["since"]) for trace in begun.values()) if at]

@@ -142,7 +142,7 @@ def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def lost_siblings(box: Box, begun: Mapping[str, Json]) -> dict[str, Json]:
     """Others whose answers got lost, and that may be among those that look like these. If one of these is taken for
-    one of them, the box refuses it as a duplicate. One with files it would take twice, so for these nobody else's is
+    one of them, the box refuses it as a duplicate. One with files it would take twice, so for these no other user's is
     left out."""
     alike = {(family(key), str(one["author"])) for key, one in begun.items() if not one.get("files")}
     return {
@@ -159,7 +159,7 @@ def any_above(number: int, page: Sequence[Args]) -> bool:
 
 
 def is_candidate(row: Args, key: str, trace: Args) -> bool:
-    """The owner of the webhook sees his own words, and everybody's where the box does not hide them. One that was sent
+    """The webhook owner sees his own texts, and those of all users where the box does not hide them. One that was sent
     without files has none."""
     if str(row.get("post_id") or trace["post"]) != trace["post"]:
         return False

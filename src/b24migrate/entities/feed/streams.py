@@ -147,7 +147,7 @@ def posts_page(
 
 
 def refetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
-    """Each through the webhook that saw it; one that nobody has seen yet through all of them."""
+    """Each through the webhook that saw it; one that no webhook has seen yet through all of them."""
     found: dict[str, Row] = {}
     for via in range(len(source.owners)):
         mine = [one for one in wanted if one.id not in found and int(one.extras.get("via", via)) == via]
@@ -203,7 +203,7 @@ def tags(record: SourceRecord) -> list[str]:
 
 def recipients(record: SourceRecord) -> list[str]:
     """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
-    to everybody, it might tell what was private."""
+    to all users, it might reveal what was private."""
     codes = record.extras.get(feed_recipients.name) or []
     own = f"U{record.payload.get('AUTHOR_ID')}"
     if record.payload.get("HAS_SOCNET_ALL") == "Y":

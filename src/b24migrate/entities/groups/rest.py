@@ -29,7 +29,7 @@ TOLD_ONLY = (
     Column("SUBJECT_NAME", "SUBJECT_NAME"),
     *columns(((name, name) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")), values.unchanged, values.utc),
 )
-# Told by another method. The dates of a project limit those of its tasks, so they are set when all tasks are there.
+# From another method. The dates of a project limit those of its tasks, so they are set when all tasks are there.
 MORE = (
     Column("TYPE", "type"),
     Column("SCRUM_MASTER_ID", "scrumMasterId", back=values.optional_id),
@@ -215,7 +215,7 @@ NOT_REMOVED = say("keep.leader")
 
 
 def add_members(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    """Whoever is there already is not added again, so a lost answer needs no looking for. Whom the box does not take is
+    """A member who is there already is not added again, so a lost answer needs no search. Whom the box does not take is
     not named in its answer, and neither is who was there."""
     for item in items:
         try:
@@ -292,7 +292,7 @@ def inseparable_members(box: Box, wanted: Mapping[str, Known]) -> Iterator[Conte
 
 
 def remove_member(box: Box, known: Known) -> None:
-    """The answer names those who were removed, and nobody else."""
+    """The answer names those who were removed, and no others."""
     group, _, user = known.target_id.partition(":")
     if user not in values.ids(box.call("sonet_group.user.delete", {"GROUP_ID": group, "USER_ID": user})):
         raise Permanent(NOT_REMOVED, code="EMPTY")

@@ -17,7 +17,7 @@ DOUBLED = say("reason.rest_group_doubled")
 
 
 def default_subject(box: Box) -> str:
-    """What groups are about on this box, unless somebody says otherwise; empty where nothing tells."""
+    """What groups are about on this box, unless the configuration says otherwise; empty where it is not known."""
     told, group = box.questions(
         [
             Command("sonet_group_subject.get", {}),

@@ -58,9 +58,7 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
     ]
     more: dict[str, Json] = {}
     for answer in source.batch(commands):
-        if answer.error is not None:
-            raise answer.error
-        for raw in open_list(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
+        for raw in open_list(answer.require(), ("workgroups",), "socialnetwork.api.workgroup.list").items:
             workgroup = row_in(raw, "socialnetwork.api.workgroup.list")
             more[id_of(raw, "id", "socialnetwork.api.workgroup.list")] = workgroup
     done = [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
@@ -80,9 +78,7 @@ def add_type(row: Row, answer: Answer) -> Row:
     """A group that the method does not know stays without its type; one that it may not show is not complete."""
     if isinstance(answer.error, Permanent):
         return mark_unread(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
-    if answer.error is not None:
-        raise answer.error
-    details = msgspec.json.decode(answer.result or b"{}")
+    details = answer.decode()
     known = isinstance(details, dict) and details.get("TYPE")
     return row._replace(extras={"workgroup": {"type": details["TYPE"]}}) if known else row
 
@@ -141,7 +137,7 @@ def values_of(listed: Json) -> Iterable[Json]:
 
 
 def take_detail(name: str) -> Take:
-    """What nobody told is left out: null would say that it is known to be empty."""
+    """What no method returned is left out: null would say that it is known to be empty."""
     return lambda record: record.extras.get("workgroup", {}).get(name, ABSENT)
 
 
@@ -185,7 +181,7 @@ groups = Stream(
 group_members = Stream(
     name="group_members",
     table=Table("GroupMembers", "groupMembers"),
-    # Everybody at once, no paging; the parameter is ID, not GROUP_ID.
+    # All at once, no paging; the parameter is ID, not GROUP_ID.
     read=(
         PerParent(
             of="groups",

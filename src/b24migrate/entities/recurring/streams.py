@@ -45,7 +45,7 @@ def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
     """Those with an id, and a note about each that has none."""
     rows: list[Row] = []
     odd: list[str] = []
-    for raw in open_list(answer.result, (), METHOD).items:
+    for raw in open_list(answer.require(), (), METHOD).items:
         found = msgspec.json.decode(raw)
         number = str(upper_names(found).get("ID", "")) if isinstance(found, dict) else ""
         if is_number(number):
@@ -75,8 +75,6 @@ def fetch(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str,
     found: dict[str, Row] = {}
     commands = [Command(METHOD, {**BY_ID, "filter": {"ID": one.id}}) for one in wanted]
     for one, answer in zip(wanted, source.batch(commands), strict=True):
-        if answer.error is not None:
-            raise answer.error
         found |= {row.source_id: row for row in rows_of(answer)[0] if row.source_id == one.id}
     return found
 

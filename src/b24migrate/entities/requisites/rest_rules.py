@@ -15,7 +15,7 @@ STARTED = say("reason.rest_requisite_started")
 
 
 def is_present(name: str, draft: Draft) -> bool:
-    """Whether the source says anything there, be it that there is nothing."""
+    """Whether the source has the field, even if it is empty."""
     return name in draft
 
 

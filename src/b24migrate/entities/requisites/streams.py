@@ -125,9 +125,7 @@ def read_fields(source: Source, rows: Sequence[Row]) -> list[Row]:
         if isinstance(answer.error, Permanent):
             done.append(mark_unread(row, say("part.preset_fields"), answer.error))
             continue
-        if answer.error is not None:
-            raise answer.error
-        found = [row_in(raw, PRESET_FIELDS) for raw in open_list(answer.result, (), PRESET_FIELDS).items]
+        found = [row_in(raw, PRESET_FIELDS) for raw in open_list(answer.require(), (), PRESET_FIELDS).items]
         done.append(row._replace(extras={**(row.extras or {}), "fields": found}))
     return done
 

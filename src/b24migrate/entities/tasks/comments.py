@@ -36,7 +36,7 @@ UNSEEN = say("skip.unseen_comments")
 UNSEEN_VERSIONS = say(
     "delta.unseen.drive_files"
 )  # `disk.file.get` tells the version, the records that name a file do not
-# Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
+# Seconds between a comment on the forum and its copy in the chat: a user who writes the same text again takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
 
@@ -146,9 +146,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 def chat_in(answer: Answer) -> Json:
     """The chat that `im.chat.get` found; None: there is none."""
-    if answer.error is not None:
-        raise answer.error
-    if (answer.result or b"null") in NOTHING:
+    if answer.require() in NOTHING:
         return None
     chat = open_entry(answer.result, "ID", "im.chat.get")
     if chat and not isinstance(chat, str | int):

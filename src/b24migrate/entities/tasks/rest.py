@@ -19,7 +19,7 @@ from b24migrate.targets.rest.values import Column, columns
 from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_one, stamp_key
 
 LONGEST_TITLE = 250
-# In no document, but in the kernel (tasks classes/general/task.php): updates that notify nobody, and new tasks for
+# In no document, but in the kernel (tasks classes/general/task.php): updates that notify no user, and new tasks for
 # which no robot starts and whose dates stay as they are. What is told of a new task cannot be suppressed.
 SILENT = {"params": {"SKIP_NOTIFICATION": "Y"}}
 NO_ROBOTS = {"DISABLE_BIZPROC_RUN": "Y", "CORRECT_DATE_PLAN": "N"}
@@ -183,7 +183,7 @@ def moving_fields(item: Item) -> Args:
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
-    """What came after a task is no change of the task; what somebody did to it on the box is, and stays."""
+    """What came after a task is no change of the task; what a user did to it on the box is, and stays."""
     rows = read_rows(box, [one.target_id for one in some.values()])
     for one in some.values():
         row = rows.get(one.target_id)
@@ -208,7 +208,7 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
 
 
 def without_joined(box: Box, known: Known, fields: Args) -> Args:
-    """Members of checklists and authors of comments join a task until `restore`: nobody else added them."""
+    """Members of checklists and authors of comments join a task until `restore`: no user added them."""
     if not isinstance(known.trace, Mapping) or fields.get("changedBy") not in (box.owner, fields.get("createdBy")):
         return fields
     sent = {name: set(map(str, known.trace.get(name) or ())) for name in ("accomplices", "auditors")}

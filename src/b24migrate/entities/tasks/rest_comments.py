@@ -113,7 +113,7 @@ CHECKLISTS = Writer(
 
 COMMENT = "task.commentitem.add"
 UNSEEN = "\u200b"  # of no width: what tells a comment from one before it with the same words
-TRIES = 5  # others who let somebody else into the same task at this moment may shut the door again
+TRIES = 5  # others who let another user into the same task at this moment may shut the door again
 
 
 def words_of(box: Box, item: Item) -> str:
@@ -143,7 +143,7 @@ def add_comment(box: Box, item: Item, more: str = "") -> CreateResult:
 
 
 def is_repetition(box: Box, item: Item) -> bool:
-    """Whether the last comment of the task says the same, which the forum refuses whoever wrote it (kernel
+    """Whether the last comment of the task says the same, which the forum refuses from any author (kernel
     forum/lib/message.php, deduplication)."""
     task = str(item.fields["task_id"])
     last = max(comments_of(box, [task])[task], key=lambda row: int(row["ID"]), default=None)
@@ -275,7 +275,7 @@ SHARED = "shared"  # what a folder is marked with, for each of them
 
 def add_author_as_observer(box: Box, item: Item) -> bool:
     """The author watches the task until it is put back as it was, when all comments are there; of the owner's Drive
-    only a folder with these files is opened to him. False where there is nobody to let in."""
+    only a folder with these files is opened to him. False where there is no user to let in."""
     author = str(item.fields.get("author_id") or box.owner)
     if author in ("0", box.owner):
         return False
@@ -292,7 +292,7 @@ def add_author_as_observer(box: Box, item: Item) -> bool:
 
 
 def open_file(box: Box, file: str, reader: str) -> None:
-    """Everybody who is shown a folder hears of it, so that the files of one person lie in one: it is named after those
+    """Every user who is shown a folder is notified, so that the files of one person lie in one: it is named after those
     who may read it. A file that others read as well moves into one for all of them; one whose name is taken there stays
     in its own."""
     folder = str(box.question("disk.file.get", {"id": file})["PARENT_ID"])

@@ -14,7 +14,8 @@ REMEMBERED_S = 60.0
 
 
 def talks_in_chats(box: Box) -> bool:
-    """Whether comments are messages, said by whoever calls, now. A box without tasks does not show it."""
+    """Whether comments are messages, with the caller as author and the time of the call. A box without tasks does not
+    show it."""
     return bool(_observe(box, "task chats", lambda: _newest_has_a_chat(box)))
 
 
@@ -38,7 +39,7 @@ def _newest_has_a_chat(box: Box) -> bool | None:
 
 
 def _kept_a_date(box: Box) -> bool | None:
-    """Of the first few, since somebody may have deleted one."""
+    """Of the first few, since a user may have deleted one."""
     dated = (one for some in Journal(box.store).walk("tasks") for one in some if _has_date(one))
     ours = {one.target_id: one.trace["createdDate"] for one in islice(dated, PAGE)}
     if not ours:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-
 from b24migrate.entities import probes
 from b24migrate.entities.attachments import (
     drive_refs,
@@ -203,9 +201,7 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
         if isinstance(answer.error, Permanent):
             known.append(mark_unread(row, say("part.tags"), answer.error))
             continue
-        if answer.error is not None:
-            raise answer.error
-        details = msgspec.json.decode(answer.result or b"null")
+        details = answer.decode()
         if not isinstance(details, dict):
             known.append(mark_unread(row, say("part.tags"), unexpected_answer("task.item.getdata", ())))
             continue

@@ -178,7 +178,7 @@ def is_dismissed(item: Item) -> bool:
 
 
 def first_email(item: Item) -> str:
-    """The address under which somebody is made. The box mails an invitation to it at once, to dismissed people as well
+    """The address under which a user is created. The box mails an invitation to it at once, to dismissed people as well
     (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are made under one that reaches
     nobody, and get their own right after."""
     number = item.key.rpartition(":")[2]
@@ -209,7 +209,7 @@ def newest_people(box: Box) -> list[str]:
 
 
 def find_users(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Somebody who was there before may have the same e-mail and the same code, and is none of ours."""
+    """A user who was there before may have the same email and the same code, and is not ours."""
     wanted = {(_known_by(trace["EMAIL"]), str(trace["XML_ID"])): key for key, trace in begun.items()}
     found: dict[str, str] = {}
     for row in with_emails(box, [str(trace["EMAIL"]) for trace in begun.values()]):
@@ -235,7 +235,7 @@ def by_email(box: Box, emails: Sequence[str]) -> dict[str, str]:
 
 
 def complete(box: Box, known: Known, item: Item) -> None:
-    """Adding somebody who is inactive is documented nowhere."""
+    """No page documents how to add an inactive user."""
     if is_dismissed(item):
         own = {"EMAIL": item.fields.get("EMAIL") or ""}
         box.call("user.update", {"ID": known.target_id, "ACTIVE": "N", **own})

@@ -1,4 +1,4 @@
-"""Workflow templates: a box takes them from an application only. Without one they stay behind.
+"""Workflow templates: a box takes them from an application only. Without one they are not migrated.
 
 A template is made under the name of its stamp and does not start by itself; it gets its own name at once, and its start
 when everything has arrived, so that nothing that arrives sets it going."""

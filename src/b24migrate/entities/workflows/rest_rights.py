@@ -35,7 +35,7 @@ ADVICE = {
 
 class Rights(NamedTuple):
     standing: Standing
-    owner: str = ""  # whoever installed the application
+    owner: str = ""  # the user who installed the application
     error: MigrationError | None = None  # the application is there, and could not be asked
 
 

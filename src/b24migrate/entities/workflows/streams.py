@@ -265,7 +265,7 @@ def dictionary_under(record: SourceRecord, around: Around, name: str) -> str | N
     return f"DYNAMIC_{kind}_STAGE" if kind >= FIRST_SMART_TYPE else STAGES_OF.get(kind, stage_dictionary(DEAL, None))
 
 
-# ---------------------------------------------------------------- conditions, and activities nobody knows
+# ---------------------------------------------------------------- conditions, and unknown activities
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 OPERATOR = re.compile(r"[!=<>a-z_]+")  # else it is a list of three codes
@@ -280,7 +280,7 @@ def condition(row: Sequence[Json]) -> tuple[int, str] | None:
 
 
 def doubts(tree: Json) -> Iterator[tuple[str, str]]:
-    """Activities that somebody must look at. Of an application: nobody knows what their properties mean, nor whether
+    """Activities that a person must look at. Of an application: it is not known what their properties mean, nor whether
     the box has the application. Those that are not standard come only where the configuration names them."""
     for place, kind in find_watched(tree):
         if kind.lower() == OUTGOING:

@@ -63,7 +63,7 @@ class QuietProof(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """`foreseen`: how many fields differ as the target had announced; the lines of their ids name them."""
+    """`foreseen`: the number of expected differences; the lines of their ids name them."""
 
     certificate: str
     version: str

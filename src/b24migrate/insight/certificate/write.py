@@ -99,7 +99,7 @@ def _body(
     context: RunContext, about: CompleteRun, body: BinaryIO, folder: Path, clean: Callable[[str], str]
 ) -> tuple[Sequence[Sums], int]:
     """One line for each id and each page, not yet chained; what they amount to is known only then: the sums, and the
-    number of foreseen differences."""
+    number of expected differences."""
     tallies = {stream.name: Tally() for stream in about.streams}
     statuses: Counter[tuple[str, Status]] = Counter()
     for known in read_known_ids(context, about.streams, folder):
@@ -235,7 +235,7 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
 
 
 def is_verified(known: Known, link: Link) -> bool:
-    """Compared and equal (but for what was foreseen), with what is on the target now: nothing else was sent since."""
+    """Compared and equal (but for expected differences), with what is on the target: nothing else was sent since."""
     return bool(link.digest) and link.digest in known.equal and not known.fates
 
 

@@ -203,7 +203,7 @@ class Gate:
 
 def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
     """The same diagnosis, with the answer of the target about these entities. What is lost of an entity that the plan
-    leaves out is in the list, but nobody need accept it: it was never asked for."""
+    leaves out is in the list, but need not be accepted: it was never asked for."""
     try:
         rules = wait_for_limits(context.clock, lambda: ask_target(context))
     except MigrationError as error:

@@ -32,7 +32,7 @@ class RecordVerdict(StrEnum):
 
 class FieldVerdict(StrEnum):
     EQUAL = "equal"
-    REWRITTEN = "rewritten"  # it names something that is called otherwise on the target, and rightly so
+    REWRITTEN = "rewritten"  # it links to a record that has another ID on the target: this is correct
     DIFFERS = "differs"
     FORESEEN = "foreseen"  # it differs as the target had announced
     MISSING = "missing"  # the target does not have the record

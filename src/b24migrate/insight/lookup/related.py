@@ -1,4 +1,4 @@
-"""What else is known about a record: what verify found, places that stay behind, its files, its children."""
+"""What else is known about a record: what verify found, unresolved places, its files, its children."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class FailedFile(NamedTuple):
 
 
 class CustomField(NamedTuple):
-    """`fate`: created, mapped (the target had it), excluded, left (its values stay behind), failed, or open."""
+    """`fate`: created, mapped (the target had it), excluded, left (its values are not migrated), failed, or open."""
 
     entity: str
     code: str

@@ -92,7 +92,7 @@ def _count_stream(facts: Facts, entity: Entity, stream: Stream) -> StreamCount:
 
 def _limit_step(facts: Facts, entity: Entity, phase: str, step: Step) -> Step:
     """A finished phase counts whole and a pending one not at all: its numbers may be of the run before. How much a
-    delta run has to do nobody knows before it is done."""
+    delta run has to do is not known before it is done."""
     how = facts.state(entity).phase(phase).state
     if how == PENDING:
         return Step(0, step.total)

@@ -274,10 +274,6 @@ class DeadLetters:
         )
         return upsert(letter_entity(DeadLetter(job, code, reason, died_at), age, message, self._blobs))
 
-    def still_there(self, rows: Sequence[Row]) -> list[Row]:
-        found = self._account.side_by_side(self._table.get, [row.key for row in rows])
-        return [row for row in found if row]
-
     def removal(self, row: Row) -> Operation:
         return delete(PARTITION, row.key)
 

@@ -26,11 +26,10 @@ from b24migrate.stores.azure.jobs import (
     token_of,
 )
 from b24migrate.stores.azure.jobtable import AGAIN, Additions, DeadLetters, JobTable
-from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
+from b24migrate.stores.azure.limits import OPERATIONS
 from b24migrate.stores.azure.messages import Post
-from b24migrate.stores.azure.properties import sent_bytes
 from b24migrate.stores.azure.repair import Repair
-from b24migrate.stores.azure.transactions import Operation, packed
+from b24migrate.stores.azure.transactions import Operation
 
 _JOBS = OPERATIONS // 2  # a job is two rows
 
@@ -272,21 +271,6 @@ class AzureQueue:
 
     def dead_parts(self, scope: str = "") -> list[DeadLetter]:
         return [letter for letter in self._letters.all(scope) if "record" not in letter.job.args]
-
-    def revive(self, scope: str = "") -> int:
-        found = self._table.letters(scope)
-        for rows in packed(found, lambda row: sent_bytes(row.values), OPERATIONS // 3, TRANSACTION_BYTES // 2):
-            self._revive(rows)
-        return len(found)
-
-    def _revive(self, rows: list[Row]) -> None:
-        def removal(fresh: bool) -> list[Operation]:
-            left = self._letters.still_there(rows) if fresh else rows
-            return [self._letters.removal(row) for row in left]
-
-        entries = self._additions.entries([row.job(self._blobs).tried(0, 0) for row in rows])
-        self._additions.commit(entries, removal)
-        self._letters.forget(rows)
 
     # ------------------------------------------------------------ questions
 

@@ -207,7 +207,7 @@ class Database:
             return
         log = self.path.with_name(self.path.name + "-wal")
         if log.exists() and log.stat().st_size > _WAL_LIMIT:
-            self._writer.execute("PRAGMA busy_timeout = 1000")  # a reader that takes its time holds nobody up for long
+            self._writer.execute("PRAGMA busy_timeout = 1000")  # a slow reader does not hold up the others for long
             try:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:

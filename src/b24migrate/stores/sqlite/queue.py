@@ -23,7 +23,7 @@ _ANY_VISIBLE = """
 SELECT EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt IS NULL) OR EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt <= ?)
 """
 # Jobs whose time has come join those that can be taken, once each: so the oldest is the first entry of an index,
-# however many are parked. A lease that ended keeps its token until somebody takes the job: it may still be renewed.
+# however many are parked. A lease that ended keeps its token until a worker takes the job: it may still be renewed.
 _WAKE = "UPDATE Jobs SET VisibleAt = NULL WHERE VisibleAt <= ?"
 _OLDEST = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1"
 _NAMED = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL AND Id = ?"
@@ -173,13 +173,6 @@ class SqliteQueue:
         with self._database.reading() as connection:
             rows = connection.execute(query, (scope,)).fetchall()
         return [_letter(row) for row in rows]
-
-    def revive(self, scope: str = "") -> int:
-        with self._database.writing() as connection:
-            jobs = [decode_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
-            _put(connection, jobs)
-            connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
-        return len(jobs)
 
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         sql = "SELECT Seq, Token, Owner FROM Jobs WHERE Owner >= ? AND Owner <= ?"

@@ -147,7 +147,7 @@ class RecordMethods:
             at, key = -1, ""
             for place in places:
                 row = connection.execute(query, (key, place - at - 1)).fetchone()
-                if row is None:  # somebody changed statuses meanwhile
+                if row is None:  # another process changed statuses meanwhile
                     break
                 at, key = place, row[0]
                 chosen.append(key)

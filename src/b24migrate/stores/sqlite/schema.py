@@ -30,7 +30,7 @@ WHERE one.type = 'table'
 
 def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> bool:
     """Whether nothing has to be created. Raises BadConfiguration for what is not ours, before anything is changed."""
-    present = table_names(connection)  # first: whoever makes it right now sets the rest in the same transaction
+    present = table_names(connection)  # first: a process that makes it right now sets the rest in the same transaction
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if not present and not application:

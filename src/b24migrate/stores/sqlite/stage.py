@@ -140,7 +140,7 @@ def _write(visit: _Visit, page: _Page) -> Staging:
     tally = Tally(table.name)
     (last,) = connection.execute(sql(_LAST, table)).fetchone()
     added = _insert(visit, page)
-    if added == len(records):  # the usual case: a page nobody has seen
+    if added == len(records):  # the usual case: a page of new records
         tally.add(Status.NEW, added, sum(map(_PULLED, records)))
         done = Staging(added=added, seen=added)
     else:

@@ -88,15 +88,15 @@ class Box:
 
     def call(self, method: str, params: Args) -> Json:
         """One call, a write or a question."""
-        return decode_answer(self._batcher.single(Command(method, params)))
+        return self._batcher.single(Command(method, params)).decode()
 
     def question(self, method: str, params: Args) -> Json:
         """A call that changes nothing, so that it is repeated at once when its answer got lost."""
-        return decode_answer(self._batcher.patiently(self._batcher.single, Command(method, params)))
+        return self._batcher.patiently(self._batcher.single, Command(method, params)).decode()
 
     def questions(self, commands: Sequence[Command]) -> list[Json]:
         """Many at once; None for each that is refused."""
-        return [None if is_refused(answer) else decode_answer(answer) for answer in self.answers(commands)]
+        return [None if is_refused(answer) else answer.decode() for answer in self.answers(commands)]
 
     def lists(self, commands: Sequence[Command], *path: str) -> list[list[Args]]:
         """The rows of many lists, each with all its pages; none where the box refuses."""
@@ -107,7 +107,7 @@ class Box:
             elif answer.next:
                 found.append(list(self.pages(command.method, command.params, *path)))
             else:
-                found.append(list(rows_at(decode_answer(answer), *path)))
+                found.append(list(rows_at(answer.decode(), *path)))
         return found
 
     def answers(self, commands: Sequence[Command]) -> list[Answer]:
@@ -118,7 +118,7 @@ class Box:
         start: int | None = 0
         while start is not None:
             answer = self._batcher.patiently(self._batcher.single, Command(method, {**params, "start": start}))
-            rows = list(rows_at(decode_answer(answer), *path))
+            rows = list(rows_at(answer.decode(), *path))
             yield from rows
             # behind the end old methods begin again, and one that does not know `start` never gets on
             start = answer.next if rows and answer.next and answer.next > start else None
@@ -180,12 +180,6 @@ class Box:
 
 def _custom_key(stream: str) -> str:
     return f"custom {stream}"
-
-
-def decode_answer(answer: Answer) -> Json:
-    if answer.error is not None:
-        raise answer.error
-    return msgspec.json.decode(answer.result or b"null")
 
 
 def is_refused(answer: Answer) -> bool:

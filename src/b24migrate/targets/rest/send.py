@@ -178,7 +178,7 @@ class Sender:
                 self._settle(item, "updated")
 
     def _complete_options(self) -> None:
-        """Of every record, also of one that is linked or as it was: whoever asks again is answered the same."""
+        """Of every record, also of one that is linked or as it was: a repeated question gets the same answer."""
         for key, item in self._items.items() if self._writer.options else ():
             if self._outcomes[key].status != "failed":
                 found: dict[str, str] = {}
@@ -252,7 +252,7 @@ def fingerprint(writer: Writer, fields: Args) -> str:
 
 
 def is_changed(box: Box, writer: Writer, one: JournalEntry, fields: Args) -> bool | None:
-    """Whether somebody else changed it since it was written. A record that is only linked was never written."""
+    """Whether a user changed it since it was written. A record that is only linked was never written."""
     if one.state is State.LINKED:
         return False
     if not one.print:
