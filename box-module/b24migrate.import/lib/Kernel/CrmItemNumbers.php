@@ -36,11 +36,9 @@ final class CrmItemNumbers
     {
         [, $column, $type] = self::OF[$factory->getEntityTypeId()];
         $rows = $factory->getDataClass()::getList(['select' => [$column], 'filter' => ['=ID' => $id]])->fetchAll();
-        $settings = preg_match(self::DIGITS, (string)($rows[0][$column] ?? ''), $digits) === 1
-            ? Numerator::getOneByType($type)
-            : null;
-        $numerator = $settings === null ? null : Numerator::load($settings['id']);
-        $last = (int)($digits[0] ?? 0);
+        $settings = Numerator::getOneByType($type);
+        $last = self::counted((string)($rows[0][$column] ?? ''), (string)($settings['template'] ?? ''));
+        $numerator = $settings === null || $last === 0 ? null : Numerator::load($settings['id']);
         $counts = $numerator !== null && $numerator->hasSequentialNumber();
         if (!$counts || $numerator->previewNextSequentialNumber() > $last) {
             return;
@@ -50,5 +48,14 @@ final class CrmItemNumbers
             $numerator->getNext();
             Gateway::mustSucceed($numerator->setNextSequentialNumber($last + 1));
         }
+    }
+
+    /** What the numerator counts, the 15 of `15/2024`; where its template says nothing, the last digits. */
+    private static function counted(string $number, string $template): int
+    {
+        $words = (string)preg_replace('/\\\{(?!NUMBER)\w+\\\}/', '.*?', preg_quote($template, '/'));
+        $made = '/^' . str_replace('\{NUMBER\}', '(\d{1,9})', $words) . '$/uD';
+        $isMade = str_contains($template, '{NUMBER}') && preg_match($made, $number, $found) === 1;
+        return $isMade || preg_match(self::DIGITS, $number, $found) === 1 ? (int)end($found) : 0;
     }
 }

@@ -92,7 +92,7 @@ namespace Bitrix\Main\Numerator {
         {
             foreach (World::$tables['numerators'] ?? [] as $row) {
                 if ($row['TYPE'] === $type) {
-                    return ['id' => $row['ID']];
+                    return ['id' => $row['ID'], 'template' => $row['TEMPLATE'] ?? '{NUMBER}'];
                 }
             }
             return null;

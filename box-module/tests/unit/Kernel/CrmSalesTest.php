@@ -249,11 +249,12 @@ final class CrmSalesTest extends KernelCase
     {
         $made = [
             'crm_quotes' => ['quoteNumber', ['КП-7', '120', 'без номера']],
-            'crm_invoices' => ['accountNumber', ['9']],
+            'crm_invoices' => ['accountNumber', ['С-9/2024', 'С-7/2025']],
         ];
+        $yearly = ['TYPE' => 'CRM_SMART_INVOICE', 'TEMPLATE' => '{PREFIX}{NUMBER}/{YEAR}'];
         $numerators = [
             'CRM_QUOTE' => World::put('numerators', ['TYPE' => 'CRM_QUOTE', 'NEXT' => 8]),
-            'CRM_SMART_INVOICE' => World::put('numerators', ['TYPE' => 'CRM_SMART_INVOICE']),
+            'CRM_SMART_INVOICE' => World::put('numerators', $yearly),
         ];
         foreach ($made as $stream => [$field, $numbers]) {
             foreach ($numbers as $at => $number) {
