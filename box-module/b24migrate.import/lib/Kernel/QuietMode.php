@@ -14,10 +14,19 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class QuietMode
 {
+    /** What the kernel tells of a catalogue whose records are written: nobody else shall hear of them, or refuse them. */
+    private const OF_CATALOGUE = [
+        'ElementAdd', 'ElementUpdate', 'ElementDelete', 'SectionAdd', 'SectionUpdate', 'SectionDelete', 'PropertyAdd',
+        'PropertyUpdate', 'PropertyDelete',
+    ];
+    /** Modules of the vendor have no dot in their names, or begin so. */
+    private const OWN_MODULE = '/^(bitrix\.[^.]+|[^.]+)$/D';
+
     private static bool $kept = false;
 
     public static function enable(): void
     {
+        self::removeForeignHandlers();
         if (self::$kept) {
             return;
         }
@@ -64,5 +73,19 @@ final class QuietMode
     public static function lastMail(): EventResult
     {
         return new EventResult(EventResult::ERROR);
+    }
+
+    /** Of partners' modules and of the box's own `init.php`, for this hit: the kernel's own handlers keep its tables. */
+    private static function removeForeignHandlers(): void
+    {
+        $events = EventManager::getInstance();
+        foreach (self::OF_CATALOGUE as $change) {
+            foreach (["OnBeforeIBlock$change", "OnAfterIBlock$change"] as $event) {
+                foreach ($events->findEventHandlers('iblock', $event) as $key => $handler) {
+                    preg_match(self::OWN_MODULE, (string)($handler['TO_MODULE_ID'] ?? '')) === 1
+                        || $events->removeEventHandler('iblock', $event, $key);
+                }
+            }
+        }
     }
 }

@@ -144,6 +144,18 @@ namespace Bitrix\Main {
             World::$handlers["$module/$event"][] = $do;
         }
 
+        /** Those that modules, or nobody's own file, have left to be called; each by its key. */
+        public function findEventHandlers($eventModuleId, $eventType, ?array $filter = null)
+        {
+            return World::$tables["handlers of $eventModuleId/$eventType"] ?? [];
+        }
+
+        public function removeEventHandler($fromModuleId, $eventType, $iEventHandlerKey)
+        {
+            unset(World::$tables["handlers of $fromModuleId/$eventType"][$iEventHandlerKey]);
+            return true;
+        }
+
         public function registerEventHandler(
             $fromModuleId,
             $eventType,

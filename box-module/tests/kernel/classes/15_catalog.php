@@ -374,6 +374,9 @@ namespace {
             $id = World::put('b_iblock_element', self::stored($arFields) + [
                 'TIMESTAMP_X' => World::now(), 'PREVIEW_PICTURE' => null, 'DETAIL_PICTURE' => null, 'SORT' => 500,
             ]);
+            foreach (World::$tables['handlers of iblock/OnAfterIBlockElementAdd'] ?? [] as $handler) {
+                World::call('OnAfterIBlockElementAdd', [$handler['TO_MODULE_ID'] ?? 'init.php']);
+            }
             $row = World::row('b_iblock_element', $id);
             World::set('b_iblock_element', $id, ['XML_ID' => ($row['XML_ID'] ?? '') ?: (string)$id] + $row);
             return $id;

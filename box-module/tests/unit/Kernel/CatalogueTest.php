@@ -87,6 +87,18 @@ final class CatalogueTest extends KernelCase
         self::assertNotNull($this->real->records('crm_price_types')->find(['base' => true]));
     }
 
+    /** A handler of somebody else may send what it hears of, or refuse it; those of the kernel keep its tables. */
+    public function testOthersDoNotHearOfTheCatalogue(): void
+    {
+        foreach (['catalog', 'acme.sync', null, 'bitrix.eshop'] as $module) {
+            $handler = $module === null ? ['CALLBACK' => 'strlen'] : ['TO_MODULE_ID' => $module];
+            World::$tables['handlers of iblock/OnAfterIBlockElementAdd'][] = $handler;
+        }
+        $this->real->quiet();
+        $this->real->records('crm_products')->create('a', ['kind' => 'product', 'name' => 'Болт']);
+        self::assertSame([['catalog'], ['bitrix.eshop']], World::calls('OnAfterIBlockElementAdd'));
+    }
+
     public function testAPropertyWhoseValuesAreRefusedLeavesNothing(): void
     {
         $before = World::$tables['properties'];
