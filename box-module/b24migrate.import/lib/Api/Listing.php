@@ -57,14 +57,14 @@ final class Listing
         if ($limit < 1 || $limit > Arguments::MOST_KEYS) {
             throw CallFault::malformed('limit must be between 1 and ' . Arguments::MOST_KEYS);
         }
-        [$items, $cursor, $bytes] = [[], $after, 0];
+        [$items, $cursor, $room] = [[], $after, $box->limits()['body_bytes']];
         do {
             [$entries, $cursor] = $box->map()->page($stream->name, $cursor, min(self::SLICE, $limit));
             $limit -= count($entries);
             $slice = self::read($box, $stream, $entries);
             array_push($items, ...$slice);
-            $bytes += strlen(Json::encode($slice));
-        } while ($cursor !== null && $limit > 0 && $bytes < $box->limits()['body_bytes']);
+            $room -= strlen(Json::encode($slice));
+        } while ($cursor !== null && $limit > 0 && $room > 0);
         return [$items, $cursor];
     }
 }

@@ -8,6 +8,7 @@ use B24migrate\Import\Port\Box;
 use Bitrix\Crm\Activity\Provider\Email;
 use Bitrix\Crm\ActivityTable;
 use Bitrix\Crm\Format\TextHelper;
+use Bitrix\Main\Text\Emoji;
 use Bitrix\Main\Type\DateTime;
 
 defined('B_PROLOG_INCLUDED') || exit;
@@ -33,7 +34,7 @@ final class CrmActivities extends Gateway
     private const SERIALIZED = ['SETTINGS', 'PROVIDER_PARAMS'];
     /** What the columns take: characters, and bytes of what is serialized. */
     private const LONGEST = ['SUBJECT' => 512, 'LOCATION' => 256];
-    private const LARGEST = 65535;
+    private const LARGEST_SETTINGS = 65535;
     private const WAITING = 1;
     private const COMPLETED = 2;
     /** Its body lies in a table of its own, which no method of the source opens. */
@@ -152,18 +153,21 @@ final class CrmActivities extends Gateway
     {
         $fields = $this->harmless($fields);
         $row = self::columns()->toKernel($fields);
-        foreach (self::LONGEST as $column => $most) {
-            if (mb_strlen($row[$column] ?? '') > $most) {
-                $row[$column] = mb_substr($row[$column], 0, $most);
-                $this->leftOut[] = $column;
+        foreach (array_intersect_key(self::LONGEST, $row) as $column => $most) {
+            $cut = mb_substr($row[$column], 0, $most);
+            // An emoji takes ten characters of the column.
+            while (mb_strlen(Emoji::encode($cut)) > $most) {
+                $cut = mb_substr($cut, 0, -1);
             }
+            $this->leftOut = [...$this->leftOut, ...($cut === $row[$column] ? [] : [$column])];
+            $row[$column] = $cut;
         }
         foreach (array_intersect(self::SERIALIZED, array_keys($fields)) as $name) {
             $row[$name] = CrmActivityParts::plain($fields[$name] ?? []);
-            if (strlen(serialize($row[$name])) > self::LARGEST) {
-                $row[$name] = array_intersect_key($row[$name], [self::CLEANED_WHEN_SHOWN => true]);
-                $this->leftOut[] = $name;
-            }
+        }
+        if (strlen(Emoji::encode(serialize($row['SETTINGS'] ?? []))) > self::LARGEST_SETTINGS) {
+            $row['SETTINGS'] = array_intersect_key($row['SETTINGS'], [self::CLEANED_WHEN_SHOWN => true]);
+            $this->leftOut[] = 'SETTINGS';
         }
         $compressed = ($row['PROVIDER_TYPE_ID'] ?? '') === self::COMPRESSED ? ['PROVIDER_TYPE_ID' => 'EMAIL'] : [];
         // Made here: what the kernel's own helper answers is a piece of SQL, unless it is told otherwise.

@@ -220,6 +220,11 @@ final class CrmActivitiesTest extends OwnersCase
             mb_strlen($now['SUBJECT']), mb_strlen($now['LOCATION']), $now['SETTINGS'],
             strlen($now['COMMUNICATIONS'][0]['VALUE']),
         ]);
+        $form = self::mail(['SUBJECT' => str_repeat('я', 500) . '😀😀', 'PROVIDER_PARAMS' => $long['SETTINGS']]);
+        $id = $gateway->create('b', $form);
+        $this->assertSame(['SUBJECT'], $gateway->leftOut());
+        $this->assertSame(510, mb_strlen(World::row('crm_act', (int)$id)['SUBJECT']), 'the box spells an emoji');
+        $this->assertKept('crm_activities', $id, ['SUBJECT' => str_repeat('я', 500) . '😀'] + $form);
         $compressed = $this->made('crm_activities', self::mail(['PROVIDER_TYPE_ID' => 'EMAIL_COMPRESSED']));
         $this->assertKept('crm_activities', $compressed, ['PROVIDER_TYPE_ID' => 'EMAIL']);
     }
