@@ -30,6 +30,7 @@ from b24migrate.insight.status import HistoryWriter
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.events import Event, Observer, PortalBack, PortalDown, Waited
 from b24migrate.model.interrupt import Interrupt
+from b24migrate.model.streams import Entity
 from b24migrate.model.values import utc_text
 from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store, Target
 from b24migrate.stores import exists, located, open_store
@@ -55,9 +56,16 @@ class App:
         return replace(self, runner=replace(self.runner, context=context))
 
     def chosen(self, names: tuple[str, ...] = ()) -> list[str]:
-        """The named entities, or all that the configuration enables."""
-        known = [entity.name for entity in self.catalog.entities]
-        return [name for name in known if (name in names if names else self.settings.enabled(name))]
+        """The named entities, or all that the configuration enables, with those that come with them."""
+        wanted = set(names) or set(self.settings.run.entities)
+
+        def is_meant(one: Entity) -> bool:
+            if one.name in names:
+                return True
+            asked = not wanted or not wanted.isdisjoint((one.name, *one.comes_with))
+            return asked and not self.settings.is_switched_off(one.name)
+
+        return [one.name for one in self.catalog.entities if is_meant(one)]
 
     def planned(self) -> list[str]:
         """All that the configuration enables, without those that the last look at both portals left out."""

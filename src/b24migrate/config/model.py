@@ -203,8 +203,11 @@ class Settings(Table):
 
     def enabled(self, entity: str) -> bool:
         """Asked for, and not switched off."""
+        return (not self.run.entities or entity in self.run.entities) and not self.is_switched_off(entity)
+
+    def is_switched_off(self, entity: str) -> bool:
         options = self.entities.get(entity)
-        return (not self.run.entities or entity in self.run.entities) and (options is None or options.enabled)
+        return options is not None and not options.enabled
 
     def batch_size(self, entity: str, stream: Stream) -> int:
         options = self.entities.get(entity)

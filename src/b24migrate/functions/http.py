@@ -84,7 +84,7 @@ def do(keeper: AppCache, task: str, body: bytes) -> Reply:
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
         limit = _limit(app, _read(body, Limit).test_limit)
-        return _begin_run(app, Plan((entity,), (phase,), limit), named=[entity])
+        return _begin_run(app, Plan(tuple(app.chosen((entity,))), (phase,), limit), named=[entity])
 
     return _answer(keeper, act, fresh=True)
 

@@ -658,6 +658,7 @@ class Entity:
     alike: tuple[Alike, ...] = ()  # what both portals must say
     # a plan that names no entities goes without it where a portal lacks what it needs; a target announces its streams
     optional: bool = False
+    comes_with: tuple[str, ...] = ()  # entities: when a person names one of them, this one is meant too
 
     @cached_property
     def refers_to(self) -> frozenset[str]:

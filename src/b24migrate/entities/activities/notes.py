@@ -180,6 +180,7 @@ ENTITIES = (
         needs_admin=True,
         streams=(crm_notes, crm_logs),
         optional=True,
+        comes_with=("crm_activities", "crm_comments"),
         probes={ENTRIES: {"entityTypeId": 2, "entityId": 0}},
     ),
 )

@@ -165,6 +165,7 @@ ENTITIES = (
         needs_admin=True,
         streams=(crm_calls,),
         optional=True,
+        comes_with=("crm_activities",),
         probes={CALLS: {"FILTER": {"<ID": 1}, "SORT": "ID", "ORDER": "ASC", "start": -1}},
         optional_scopes={"disk": say("loss.recordings")},
     ),
