@@ -89,6 +89,16 @@ def test_a_note_that_is_no_object_stops_no_other_and_is_read_by_the_next_run(tmp
         assert made.imported("crm_notes").keys() == {f"source:crm_notes:{one}" for one in ("a2", "c2", "c11")}
 
 
+def test_the_note_of_an_activity_that_is_not_bound_to_its_main_owner(tmp_path: Path) -> None:
+    with world(tmp_path, PLAN) as made:
+        made.settings = dict(GONE)
+        main = {"OWNER_TYPE_ID": "2", "OWNER_ID": "1"}
+        made.change("crm_activities", "add", id=101, owners=[(3, 1), (4, 1)], fields=main)
+        made.change("crm_notes", "add", id="a101", fields={"text": "Звонил"})
+        assert made.run(*CRM, "crm_activities", "crm_comments", "crm_notes").exit_code == 0
+        assert made.imported("crm_notes")["source:crm_notes:a101"]["fields"]["text"] == "Звонил"
+
+
 def test_a_reading_that_was_stopped_asks_about_no_comment_twice(made: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.run(*CRM).exit_code == 0
     stats = made.cloud.portal.stats

@@ -66,13 +66,16 @@ def binding_list(context: Context, params: Params) -> Result:
 
 
 def note_get(context: Context, params: Params) -> Result:
+    """Of what is bound to the record that is named."""
     for name in ("ownerTypeId", "ownerId", "itemType", "itemId"):
         if name not in params:
             raise RestError(100, f"Could not find value for parameter {{{name}}}")
     kind, number = whole(params["itemType"]), whole(params["itemId"])
-    company = context.portal.company
-    table = company.timeline.comments if kind == HISTORY else company.activities.activities
-    found = company.timeline.note(kind, number) if number in table else None
+    company, owner = context.portal.company, (whole(params["ownerTypeId"]), whole(params["ownerId"]))
+    of_comment = kind == HISTORY
+    there = number in (company.timeline.comments if of_comment else company.activities.activities)
+    owners = company.timeline.owners if of_comment else company.activities.bindings
+    found = company.timeline.note(kind, number) if there and owner in owners(number) else None
     if found is None:
         raise RestError("NOT_FOUND", "Элемент не найден")
     return Result(encode(found))
