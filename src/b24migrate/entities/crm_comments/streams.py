@@ -23,10 +23,11 @@ from b24migrate.entities.owners import (
 from b24migrate.entities.readers import fetch_objects, mark_unread
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
+from b24migrate.model.answers import decode_emoji, id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
+    ABSENT,
     Entity,
     Fetch,
     Field,
@@ -141,6 +142,11 @@ def owners_of(seen: SourceRecord) -> list[Args]:
     return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
 
 
+def words(seen: SourceRecord) -> Json:
+    """The timeline keeps emoji like the forum, and this method returns them so (kernel crm 24.1300, CommentEntry)."""
+    return decode_emoji(seen.payload.get("COMMENT", ABSENT))
+
+
 def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
     """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
     for one in members(seen.payload.get("FILES")):
@@ -158,7 +164,7 @@ crm_comments = Stream(
         Field("OWNERS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS, some=True),
         person("AUTHOR_ID", Policy.PLACEHOLDER),
         *times("CREATED"),
-        Field("COMMENT", Kind.RICH),
+        Field("COMMENT", Kind.RICH, take=words),
         Field("FILES", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
     ),
     stamp="CREATED",
