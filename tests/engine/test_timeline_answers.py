@@ -14,6 +14,7 @@ from tests.engine.world import World, small, world
 from b24migrate.insight import fidelity
 from b24migrate.model.errors import Halted
 from b24migrate.model.events import Event, Extracted
+from b24sim.company.attachments import OBJECT_BASE
 from b24sim.habits import Habits
 from b24sim.phpjson import encode
 from b24sim.result import Result
@@ -58,6 +59,17 @@ def test_more_comments_than_a_page(made: World) -> None:
     assert made.run(*CRM, "crm_comments").exit_code == 0
     assert len(made.imported("crm_comments")) == 130
     assert made.stream("crm_comments").drift == 0
+
+
+def test_a_picture_that_a_comment_names_by_its_attachment(made: World) -> None:
+    comments = made.cloud.portal.company.timeline.comments
+    number, file = next((one, comments.row(one)["_FILES"][0]) for one in comments if comments.row(one)["_FILES"])
+    text = f"[disk file id={file - OBJECT_BASE} width=300] [DISK FILE ID=7000001]"
+    made.change("crm_comments", id=number, fields={"COMMENT": text})
+    assert made.run(*CRM, "crm_comments").exit_code == 0
+    there = made.imported("files")[f"source:file:disk:{file}"]["id"]
+    sent = made.imported("crm_comments")[f"source:crm_comments:{number}"]["fields"]
+    assert sent["COMMENT"] == f"[disk file id={there} width=300] [DISK FILE ID=7000001]"
 
 
 def test_a_comment_whose_owners_are_refused_belongs_to_the_record_that_showed_it(made: World) -> None:

@@ -7,10 +7,12 @@ written to a lead is also in the list of the deal that the lead became. It is on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.entities.attachments import resolve_rows
 from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
 from b24migrate.entities.owners import (
     DYNAMIC,
@@ -46,6 +48,7 @@ from b24migrate.model.values import members, reference, text
 from b24migrate.ports import Answer, Command, Source
 
 LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
+ATTACHED = re.compile(r"\[DISK FILE ID=(\d{1,18})", re.IGNORECASE)
 
 
 # ---------------------------------------------------------------- reading
@@ -65,9 +68,19 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
         id="ID",
         row_key=lambda _, row: str(row["ID"]),
         shared=True,
-        enrich=with_owners,
+        enrich=with_owners_and_files,
         enrich_scope="crm",
     )
+
+
+def with_owners_and_files(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """A text that was edited names its pictures by their attachments."""
+    return resolve_rows(source, with_owners(source, rows), named_attachments)
+
+
+def named_attachments(payload: Mapping[str, Json]) -> list[str]:
+    text = payload.get("COMMENT")
+    return ATTACHED.findall(text) if isinstance(text, str) else []
 
 
 def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
