@@ -142,9 +142,10 @@ def _comments(portal: Portal) -> Iterable[Params]:
 
 
 def _notes(portal: Portal) -> Iterable[Params]:
-    timeline = portal.company.timeline
-    noted = [number for number in portal.company.activities.activities if timeline.note(2, number)][:5]
-    return [{"ownerTypeId": 2, "ownerId": 1, "itemType": 2, "itemId": number} for number in noted]
+    timeline, activities = portal.company.timeline, portal.company.activities
+    noted = [number for number in activities.activities if timeline.note(2, number) and activities.bindings(number)][:5]
+    bound = [(number, *activities.bindings(number)[0]) for number in noted]
+    return [{"ownerTypeId": kind, "ownerId": one, "itemType": 2, "itemId": number} for number, kind, one in bound]
 
 
 def _entries(portal: Portal) -> Iterable[Params]:

@@ -212,6 +212,12 @@ def test_a_comment_in_several_lists_is_one_record(moved: World) -> None:
     assert moved.imported("crm_comments")["source:crm_comments:1"]["created_count"] == 1
 
 
+def test_emoji_that_the_timeline_tells_as_digits_arrive_as_emoji(moved: World) -> None:
+    numbers = [number for number, row in source(moved, "crm_comments").items() if "😀" in row["COMMENT"]]
+    assert numbers
+    assert all("😀" in sent(moved, "crm_comments", number)["COMMENT"] for number in numbers)
+
+
 def test_a_comment_names_the_same_file_on_the_box(moved: World) -> None:
     rows = source(moved, "crm_comments")
     number, row = next((number, row) for number, row in rows.items() if "[DISK FILE ID=" in row["COMMENT"])

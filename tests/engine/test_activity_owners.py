@@ -12,10 +12,20 @@ from tests.engine.world import World, small, world
 Json = Any
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
 PLAN = small(
-    companies=2, contacts=3, deals=3, smart_types=1, smart_items=2, posts=0, templates=0, chats=0, crm_activities=1
+    companies=2,
+    contacts=3,
+    deals=3,
+    smart_types=1,
+    smart_items=2,
+    posts=0,
+    templates=0,
+    chats=0,
+    crm_activities=1,
+    crm_comments=3,
 )
 DEAL, CONTACT, COMPANY, OLD_INVOICE, ORDER, BIN = 2, 3, 4, 5, 14, 193
 ROOM = "calendar_5_1207"
+PICTURE = "/bitrix/tools/crm_show_file.php?fileId="
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +45,17 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         made.change("crm_activities", "add", id=103, owners=[(OLD_INVOICE, 7)])
         made.change("crm_activities", "add", id=104, owners=[(BIN, 7)])
         made.change("crm_activities", "add", id=105, owners=[(ORDER, 7), (CONTACT, contact)])
+        quoted = f'<img src="https://other.bitrix24.example{PICTURE}777"> <img src="{PICTURE}{on_drive(made)}">'
+        letter = {"PROVIDER_ID": "CRM_EMAIL", "PROVIDER_TYPE_ID": "EMAIL", "TYPE_ID": "4", "DESCRIPTION": quoted}
+        made.change("crm_activities", "add", id=106, owners=[(DEAL, deal)], fields=letter)
         assert made.run(*CRM, "crm_activities").exit_code == 0
         yield made
+
+
+def on_drive(made: World) -> int:
+    """A file that no activity has."""
+    comments = made.cloud.portal.company.timeline.comments
+    return next(int(file) for number in comments for file in comments.row(number)["_FILES"])
 
 
 def sent(made: World, number: int) -> dict[str, Json]:
@@ -71,3 +90,9 @@ def test_an_activity_of_a_record_that_is_never_migrated_is_skipped_by_a_rule(mov
     assert sent(moved, 105)["OWNER"] == {"ownerTypeId": CONTACT, "ownerId": contact}
     assert closes(moved, "crm_activities")
     assert moved.entity("crm_activities").verified
+
+
+def test_a_picture_of_another_portal_is_no_file_of_this_one(moved: World) -> None:
+    asked = {key for (key,) in moved.sql("SELECT RowKey FROM Files")}
+    assert f"disk:{on_drive(moved)}" in asked
+    assert "disk:777" not in asked

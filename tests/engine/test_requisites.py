@@ -154,10 +154,11 @@ def test_what_belongs_to_nothing_that_is_migrated_is_counted_by_rule(made: World
     made.change("crm_requisites", "add", id=90, fields={"ENTITY_TYPE_ID": 1, "ENTITY_ID": 1})
     made.change("crm_addresses", "add", fields={"ENTITY_TYPE_ID": 3, "ENTITY_ID": 1, "TYPE_ID": 1})
     made.change("crm_requisite_links", "add", fields={"ENTITY_TYPE_ID": 5, "ENTITY_ID": 1})
+    made.change("crm_requisite_links", "add", fields={"ENTITY_TYPE_ID": 193, "ENTITY_ID": 1})  # in the recycle bin
     assert made.run("crm_requisites").exit_code == 0
     assert skipped(made, "crm_requisites") == {"90": NO_CLIENT}
     assert skipped(made, "crm_addresses") == {"3:1:1": OLD_ADDRESS}
-    assert skipped(made, "crm_requisite_links") == {"5:1": OLD_LINK}
+    assert skipped(made, "crm_requisite_links") == {"5:1": OLD_LINK, "193:1": OLD_LINK}
     assert all(closes(made, stream) for stream in TABLES)
 
 

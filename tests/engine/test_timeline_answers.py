@@ -14,6 +14,7 @@ from tests.engine.world import World, small, world
 from b24migrate.insight import fidelity
 from b24migrate.model.errors import Halted
 from b24migrate.model.events import Event, Extracted
+from b24sim.company.attachments import OBJECT_BASE
 from b24sim.habits import Habits
 from b24sim.phpjson import encode
 from b24sim.result import Result
@@ -60,6 +61,17 @@ def test_more_comments_than_a_page(made: World) -> None:
     assert made.stream("crm_comments").drift == 0
 
 
+def test_a_picture_that_a_comment_names_by_its_attachment(made: World) -> None:
+    comments = made.cloud.portal.company.timeline.comments
+    number, file = next((one, comments.row(one)["_FILES"][0]) for one in comments if comments.row(one)["_FILES"])
+    text = f"[disk file id={file - OBJECT_BASE} width=300] [DISK FILE ID=7000001]"
+    made.change("crm_comments", id=number, fields={"COMMENT": text})
+    assert made.run(*CRM, "crm_comments").exit_code == 0
+    there = made.imported("files")[f"source:file:disk:{file}"]["id"]
+    sent = made.imported("crm_comments")[f"source:crm_comments:{number}"]["fields"]
+    assert sent["COMMENT"] == f"[disk file id={there} width=300] [DISK FILE ID=7000001]"
+
+
 def test_a_comment_whose_owners_are_refused_belongs_to_the_record_that_showed_it(made: World) -> None:
     made.strike_cloud({"method": "crm.timeline.bindings.list", "kind": "error", "code": "EMPTY", "status": 400})
     assert made.run(*CRM, "crm_comments").exit_code == 5
@@ -87,6 +99,16 @@ def test_a_note_that_is_no_object_stops_no_other_and_is_read_by_the_next_run(tmp
         assert not list(tmp_path.glob("b24migrate-bug-*"))
         assert made.retry("crm_notes").exit_code == 0
         assert made.imported("crm_notes").keys() == {f"source:crm_notes:{one}" for one in ("a2", "c2", "c11")}
+
+
+def test_the_note_of_an_activity_that_is_not_bound_to_its_main_owner(tmp_path: Path) -> None:
+    with world(tmp_path, PLAN) as made:
+        made.settings = dict(GONE)
+        main = {"OWNER_TYPE_ID": "2", "OWNER_ID": "1"}
+        made.change("crm_activities", "add", id=101, owners=[(3, 1), (4, 1)], fields=main)
+        made.change("crm_notes", "add", id="a101", fields={"text": "Звонил"})
+        assert made.run(*CRM, "crm_activities", "crm_comments", "crm_notes").exit_code == 0
+        assert made.imported("crm_notes")["source:crm_notes:a101"]["fields"]["text"] == "Звонил"
 
 
 def test_a_reading_that_was_stopped_asks_about_no_comment_twice(made: World, monkeypatch: pytest.MonkeyPatch) -> None:

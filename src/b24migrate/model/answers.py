@@ -93,8 +93,8 @@ def id_in(raw: msgspec.Raw, field: str, method: str) -> Any:
 
 
 def decode_emoji(text: Any) -> Any:
-    """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods return them so (kernel
-    forum/lib/message.php, tasks/classes/general/commentitem.php)."""
+    """The forum and the timeline keep emoji as `:f09f9880:`, the digits of their bytes, and some methods return them so
+    (kernel forum/lib/message.php, tasks/classes/general/commentitem.php, crm/lib/timeline/commententry.php)."""
     return _EMOJI.sub(_emoji, text) if isinstance(text, str) else text
 
 

@@ -1,5 +1,6 @@
 """crm.timeline.*: comments and entries of one CRM record at a time, and the note beside one of them."""
 
+import re
 from collections.abc import Callable
 
 from b24sim.company.activities import Owner
@@ -47,7 +48,8 @@ def comment_get(context: Context, params: Params) -> Result:
     owners, row = timeline.recycled.get(number, ([], None))
     if row is None or "COMMENT" not in row:
         raise RestError("", "Not found.")
-    return Result(encode({**shown(row), "ENTITY_ID": str(owners[0][1]), "ENTITY_TYPE": _word_in_bin(owners[0][0])}))
+    where = {"ENTITY_ID": str(owners[0][1]), "ENTITY_TYPE": _word_in_bin(owners[0][0])}
+    return Result(encode({**_as_stored(row), **where}))
 
 
 def binding_list(context: Context, params: Params) -> Result:
@@ -66,13 +68,16 @@ def binding_list(context: Context, params: Params) -> Result:
 
 
 def note_get(context: Context, params: Params) -> Result:
+    """Of what is bound to the record that is named."""
     for name in ("ownerTypeId", "ownerId", "itemType", "itemId"):
         if name not in params:
             raise RestError(100, f"Could not find value for parameter {{{name}}}")
     kind, number = whole(params["itemType"]), whole(params["itemId"])
-    company = context.portal.company
-    table = company.timeline.comments if kind == HISTORY else company.activities.activities
-    found = company.timeline.note(kind, number) if number in table else None
+    company, owner = context.portal.company, (whole(params["ownerTypeId"]), whole(params["ownerId"]))
+    of_comment = kind == HISTORY
+    there = number in (company.timeline.comments if of_comment else company.activities.activities)
+    owners = company.timeline.owners if of_comment else company.activities.bindings
+    found = company.timeline.note(kind, number) if there and owner in owners(number) else None
     if found is None:
         raise RestError("NOT_FOUND", "Элемент не найден")
     return Result(encode(found))
@@ -143,9 +148,16 @@ def _demand(context: Context, owner: Owner) -> None:
 def _comment(context: Context, number: int, owner: Owner) -> Row:
     """As it is in the list of one record. Files only where there are any, in a map by the id of the Drive object."""
     row = context.portal.company.timeline.comments.row(number)
-    made = {**shown(row), "ENTITY_ID": str(owner[1]), "ENTITY_TYPE": word_of(owner[0])}
+    made = {**_as_stored(row), "ENTITY_ID": str(owner[1]), "ENTITY_TYPE": word_of(owner[0])}
     files = {str(file): _file(context, file, row) for file in row["_FILES"]}
     return made | ({"FILES": files} if files else {})
+
+
+def _as_stored(row: Row) -> Row:
+    """The timeline writes emoji as the digits of their bytes, and these methods do not make them emoji again, unlike
+    those of activities, notes and entries (kernel crm 24.1300, CommentEntry, TimelineTable)."""
+    text = re.sub("[\U00010000-\U0010ffff]", lambda found: f":{found[0].encode().hex()}:", row["COMMENT"])
+    return shown(row) | {"COMMENT": text}
 
 
 def _file(context: Context, number: int, row: Row) -> Row:

@@ -56,6 +56,14 @@ def owner_pair(owners: Sequence[Args]) -> list[Json]:
     return [first["ownerTypeId"], first["ownerId"]]
 
 
+def bound_to(seen: SourceRecord) -> list[Args]:
+    """An activity need not be bound to its main owner, and a note is shown for a bound one only (kernel crm 24.1300,
+    Controller\\Timeline\\Note::checkBindings)."""
+    owners = owners_of_activity(seen)
+    bound = [owner_value(*pair) for pair in seen.extras.get("bindings") or ()]
+    return [one for one in owners if one in bound] or owners
+
+
 def note_of(stream: str, kind: int, mark: str, owners: Callable[[SourceRecord], list[Args]]) -> PerParent:
     return PerParent(
         of=stream,
@@ -91,7 +99,7 @@ def beside(mark: str) -> Take:
 crm_notes = Stream(
     name="crm_notes",
     table=Table("CrmNotes", "crm_notes"),
-    read=(note_of("crm_activities", ACTIVITY, "a", owners_of_activity),),
+    read=(note_of("crm_activities", ACTIVITY, "a", bound_to),),
     more=(note_of("crm_comments", COMMENT, "c", owners_of_comment),),
     batch=100,
     fields=(

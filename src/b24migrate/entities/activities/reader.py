@@ -27,8 +27,9 @@ OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrate
 # A meeting room and its booking (kernel calendar, Rooms\Util::parseLocation).
 ROOM = re.compile(r"(?:calendar|ECMR)_\d+(?:_\d+)?")
 LETTER, HTML, CLEANED = "CRM_EMAIL", 3, "SANITIZE_ON_VIEW"
-# A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity).
-INLINE = re.compile(r"(?:bxacid:n?|crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
+# A letter shows its pictures by these (kernel crm 24.1300, CCrmEMail and CCrmActivity). With a portal before it, it may
+# be a picture of another portal; those of the letter itself are among its files.
+INLINE = re.compile(r"(?:bxacid:n?|(?<![\w/.:%-])/bitrix/tools/crm_show_file\.php\?fileId=)(\d+)", re.IGNORECASE)
 
 
 # ---------------------------------------------------------------- activities

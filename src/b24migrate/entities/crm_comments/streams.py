@@ -7,10 +7,12 @@ written to a lead is also in the list of the deal that the lead became. It is on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.entities.attachments import resolve_rows
 from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
 from b24migrate.entities.owners import (
     DYNAMIC,
@@ -23,10 +25,11 @@ from b24migrate.entities.owners import (
 from b24migrate.entities.readers import fetch_objects, mark_unread
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
+from b24migrate.model.answers import decode_emoji, id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.streams import (
+    ABSENT,
     Entity,
     Fetch,
     Field,
@@ -45,6 +48,7 @@ from b24migrate.model.values import members, reference, text
 from b24migrate.ports import Answer, Command, Source
 
 LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
+ATTACHED = re.compile(r"\[DISK FILE ID=(\d{1,18})", re.IGNORECASE)
 
 
 # ---------------------------------------------------------------- reading
@@ -64,9 +68,19 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
         id="ID",
         row_key=lambda _, row: str(row["ID"]),
         shared=True,
-        enrich=with_owners,
+        enrich=with_owners_and_files,
         enrich_scope="crm",
     )
+
+
+def with_owners_and_files(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """A text that was edited names its pictures by their attachments."""
+    return resolve_rows(source, with_owners(source, rows), named_attachments)
+
+
+def named_attachments(payload: Mapping[str, Json]) -> list[str]:
+    text = payload.get("COMMENT")
+    return ATTACHED.findall(text) if isinstance(text, str) else []
 
 
 def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -141,6 +155,11 @@ def owners_of(seen: SourceRecord) -> list[Args]:
     return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
 
 
+def words(seen: SourceRecord) -> Json:
+    """The timeline keeps emoji like the forum, and this method returns them so (kernel crm 24.1300, CommentEntry)."""
+    return decode_emoji(seen.payload.get("COMMENT", ABSENT))
+
+
 def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
     """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
     for one in members(seen.payload.get("FILES")):
@@ -158,7 +177,7 @@ crm_comments = Stream(
         Field("OWNERS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS, some=True),
         person("AUTHOR_ID", Policy.PLACEHOLDER),
         *times("CREATED"),
-        Field("COMMENT", Kind.RICH),
+        Field("COMMENT", Kind.RICH, take=words),
         Field("FILES", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
     ),
     stamp="CREATED",
