@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
 import tempfile
 import time
 from collections import Counter
@@ -190,7 +191,10 @@ class Life:
         return code
 
     def finish(self, *command: str) -> None:
-        code = self.migration.finish(*command)
+        try:
+            code = self.migration.finish(*command, timeout_s=max(1.0, self.deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as late:
+            raise TimeoutError(f"{' '.join(command)} does not end:\n{self.migration.last_words()}") from late
         if code not in FINISHED:
             raise RuntimeError(f"{' '.join(command)} ended with exit code {code}:\n{self.migration.last_words()}")
 

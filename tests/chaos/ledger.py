@@ -186,15 +186,19 @@ class Ledger:
         for about in status["entities"].values():
             for stream, counts in about["streams"].items():
                 arrived = counts["import_ok"] + counts["import_err"] + counts["excluded"]
-                excluded = self.excluded_chats if stream == "chats" else set()
-                gone = self.known[stream] - source[stream].keys() - self.told[stream] - excluded
-                unshown = len(gone) if counts["mismatch"] else 0
+                unshown = len(self.gone(source, stream)) if counts["mismatch"] else 0
                 if arrived - counts["retrieved"] not in (0, unshown) or counts["new"] or counts["error_retry"]:
                     yield f"{stream}: {counts['retrieved']} read, {arrived} arrived, failed or excluded: {counts}"
                 if counts["reported"] is not None and counts["reported"] + counts["deleted"] != counts["retrieved"]:
                     yield f"{stream}: reported and deleted are not what was read: {counts}"
                 if counts["deleted"] != len(self.told[stream]):
                     yield f"{stream}: {counts['deleted']} counted as deleted, {len(self.told[stream])} listed"
+
+    def gone(self, source: Source, stream: str) -> set[str]:
+        """What is not told as deleted and not shown any more. Of an excluded chat no store has anything."""
+        found = self.known[stream] - source[stream].keys() - self.told[stream]
+        of_chats = stream in ("chats", "chat_messages")
+        return {one for one in found if not (of_chats and one.partition(":")[0] in self.excluded_chats)}
 
 
 def is_provable(stream: str, number: str, there: Mapping[str, set[str]]) -> bool:

@@ -21,6 +21,8 @@ def failures(source: Source) -> Bad:
     nobody = bad["users"] - set(source.linked)
     bad["group_members"] = {key for key, row in source["group_members"].items() if str(row["USER_ID"]) in nobody}
     bad["crm_deals"] = {key for key, row in source["crm_deals"].items() if not _has_its_place(source, row)}
+    # A deal that exists is required.
+    bad["crm_quotes"] = {key for key, row in source["crm_quotes"].items() if str(row["dealId"]) in bad["crm_deals"]}
     _items_without_parents(source, bad)
     _requisites_without_owners(source, bad)
     schedules = source["crm_recurring"].items()
