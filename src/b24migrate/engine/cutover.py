@@ -153,7 +153,7 @@ class Cutover:
     # ------------------------------------------------------------ what they have in common
 
     def _begin(self, name: str) -> Step:
-        """One that was started and did not end continues. A rehearsal or a freeze that ended stays what it was until the
+        """One that was started and did not end continues. A rehearsal or a freeze that ended stays so until the
         repetition has ended, too; a finish does not, since a delta run may find something."""
         now, portal = self._now(), self._portal_time()
         forget_old_runs(self.context.store)

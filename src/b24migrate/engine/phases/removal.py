@@ -107,7 +107,7 @@ def note_kept(context: RunContext, stream: Stream) -> None:
 
 
 def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """What is not on the target any more. The record first: if only the link were removed before a kill, the record would
+    """What is not on the target any more. The record first: if a kill left the record without its link, it would
     count as imported for ever."""
     store = context.store
     if not stream.access and (stream.mentions or streams_with_codes(context.entities)):
