@@ -15,7 +15,7 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.app import App
-from b24migrate.engine.cutover import Cutover, NotNow, name_users, take_back
+from b24migrate.engine.cutover import Cutover, NotNow, name_users, undo_step
 from b24migrate.engine.phases.cutover_state import CertificateFile, CutoverState, DeltaCost, Step, read_cutover
 from b24migrate.engine.run import RunResult
 from b24migrate.insight import certificate
@@ -119,7 +119,7 @@ def state(made: World) -> CutoverState:
 
 def undo(made: World, step: str) -> CutoverState:
     with made.app() as app:
-        return take_back(app.context, step)
+        return undo_step(app.context, step)
 
 
 def deal(made: World, place: int = 0) -> int:

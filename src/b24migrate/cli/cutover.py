@@ -222,10 +222,10 @@ def _clean(session: Session) -> Callable[[str], str]:
 
 def _undo(session: Session, step: str, *, as_json: bool) -> None:
     from b24migrate.cli.open_app import open_to_read
-    from b24migrate.engine.cutover import take_back
+    from b24migrate.engine.cutover import undo_step
 
     with open_to_read(session) as app:
-        take_back(app.context, step)
+        undo_step(app.context, step)
         view = _view(app)
     _print(session, view, as_json=as_json)
 

@@ -331,7 +331,7 @@ def require_same(state: CutoverState, name: str, began: str) -> None:
         raise _not_now("taken_back", step=step_name(name))
 
 
-def take_back(context: RunContext, name: str) -> CutoverState:
+def undo_step(context: RunContext, name: str) -> CutoverState:
     """This step and those after it are as if they had not been done. Nothing changes on either portal."""
 
     def how(state: CutoverState) -> CutoverState:
