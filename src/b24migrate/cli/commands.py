@@ -38,8 +38,6 @@ from b24migrate.cli import (
     worker,
 )
 from b24migrate.cli.session import Session
-from b24migrate.entities.names import language_name
-from b24migrate.messages import terminal
 
 app = typer.Typer(
     name="b24migrate",
@@ -66,8 +64,7 @@ def root(
     """Migrate a company from Bitrix24 Cloud to Bitrix24 On-Premise and account for every record."""
     session: Session = context.obj
     session.config = config
-    if lang:
-        terminal.choose(language_name(lang))
+    session.choose_language(lang)
 
 
 app.command("init")(init.init)

@@ -45,11 +45,10 @@ def show(context: typer.Context, as_json: Annotated[bool, typer.Option("--json")
     if context.invoked_subcommand:
         return
     from b24migrate.cli.open_app import open_to_read
-    from b24migrate.insight import cutover as cutovers
 
     session: Session = context.obj
     with open_to_read(session) as app:
-        view = cutovers.view(app.context, app.planned())
+        view = _view(app)
     _print(session, view, as_json=as_json)
 
 
@@ -66,14 +65,14 @@ def rehearse(
 ) -> None:
     """Rehearse the freeze and forecast how long it will last."""
     session: Session = context.obj
-    if undo:
-        _take_back(session, "rehearsal", as_json=as_json)
-        return
 
     def step(made: Cutover, app: App) -> RunResult:
         return made.rehearse(lambda: _try_certificate(app, session))
 
-    _do(session, step, by, as_json=as_json, metrics_port=metrics_port, full=full, accept=accept_fidelity)
+    if undo:
+        _undo(session, "rehearsal", as_json=as_json)
+    else:
+        _do(session, step, by, as_json=as_json, metrics_port=metrics_port, full=full, accept=accept_fidelity)
 
 
 @cutover.command("freeze")
@@ -90,9 +89,6 @@ def freeze(
 ) -> None:
     """Start the freeze: users and integrations no longer work in the source. Shows who still writes."""
     session: Session = context.obj
-    if undo:
-        _take_back(session, "freeze", as_json=as_json)
-        return
 
     def step(made: Cutover, app: App) -> RunResult:
         made.require("freeze")
@@ -100,7 +96,10 @@ def freeze(
             _confirm(app, "freeze", silent=as_json)
         return made.freeze()
 
-    _do(session, step, by, as_json=as_json, metrics_port=metrics_port, full=full, accept=accept_fidelity)
+    if undo:
+        _undo(session, "freeze", as_json=as_json)
+    else:
+        _do(session, step, by, as_json=as_json, metrics_port=metrics_port, full=full, accept=accept_fidelity)
 
 
 @cutover.command("finish")
@@ -117,26 +116,20 @@ def finish(
 ) -> None:
     """Import the last changes until a delta run finds nothing, then write the certificate."""
     session: Session = context.obj
+
+    def step(made: Cutover, _: App) -> RunResult:
+        return made.finish()
+
     if undo:
-        _take_back(session, "finish", as_json=as_json)
-        return
-    _do(
-        session,
-        lambda made, _: made.finish(),
-        by,
-        as_json=as_json,
-        metrics_port=metrics_port,
-        full=full,
-        accept=accept_fidelity,
-        out=out,
-    )
+        _undo(session, "finish", as_json=as_json)
+    else:
+        _do(session, step, by, as_json=as_json, metrics_port=metrics_port, full=full, accept=accept_fidelity, out=out)
 
 
 @cutover.command("live")
 def live(context: typer.Context, yes: Yes = False, as_json: AsJson = False, by: By = "") -> None:
     """Users work on the box from now on. Cannot be undone."""
     from b24migrate.cli.open_app import open_to_read
-    from b24migrate.insight import cutover as cutovers
 
     session: Session = context.obj
     with open_to_read(session) as app:
@@ -146,7 +139,7 @@ def live(context: typer.Context, yes: Yes = False, as_json: AsJson = False, by: 
             if not yes:
                 _confirm(app, "live", silent=as_json)
             made.go_live()
-        view = cutovers.view(app.context, app.planned())
+        view = _view(app)
     _print(session, view, as_json=as_json)
 
 
@@ -171,9 +164,8 @@ def _do(
 
     def tell(app: App) -> Output:
         from b24migrate.cli.run_plan import Output
-        from b24migrate.insight import cutover as cutovers
 
-        view = cutovers.view(app.context, app.planned())
+        view = _view(app)
         return Output({"cutover": view.to_json()}, lambda: _print(session, view, as_json=False))
 
     code = conduct(
@@ -186,6 +178,12 @@ def _do(
         accept_fidelity=accept,
     )
     raise typer.Exit(code)
+
+
+def _view(app: App) -> CutoverView:
+    from b24migrate.insight import cutover as cutovers
+
+    return cutovers.view(app.context, app.planned())
 
 
 def _cutover(app: App, session: Session, by: str, tick: Callable[[], None], out: Path) -> Cutover:
@@ -222,26 +220,24 @@ def _clean(session: Session) -> Callable[[str], str]:
     return lambda text: mask_email(session.redact(text))
 
 
-def _take_back(session: Session, step: str, *, as_json: bool) -> None:
+def _undo(session: Session, step: str, *, as_json: bool) -> None:
     from b24migrate.cli.open_app import open_to_read
-    from b24migrate.engine.cutover import take_back
-    from b24migrate.insight import cutover as cutovers
+    from b24migrate.engine.cutover import undo_step
 
     with open_to_read(session) as app:
-        take_back(app.context, step)
-        view = cutovers.view(app.context, app.planned())
+        undo_step(app.context, step)
+        view = _view(app)
     _print(session, view, as_json=as_json)
 
 
 def _confirm(app: App, step: str, *, silent: bool) -> None:
     """Raises NotNow unless a person says yes at the terminal."""
     from b24migrate.engine.cutover import not_confirmed
-    from b24migrate.insight import cutover as cutovers
 
     if silent or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise not_confirmed()
     out = console()
-    view = cutovers.view(app.context, app.planned())
+    view = _view(app)
     if step == "freeze":
         wrapped(out, phrase("cutover.cli.machines"), style="bold")
         for one in view.machines:
@@ -274,12 +270,10 @@ def _print(session: Session, view: CutoverView, *, as_json: bool) -> None:
         _print_forecast(out, words, view.forecast, view.tomorrow_s)
     elif view.took_s is not None:
         wrapped(out, phrase("cutover.cli.took", time=duration(words, view.took_s)))
-    if view.writers:
-        wrapped(out, phrase("cutover.cli.writers", since=view.since), style="yellow")
-        print_writers(view.writers, out, session.redact)
-    if view.late_writers:
-        wrapped(out, phrase("cutover.cli.late_writers", since=view.since), style="yellow")
-        print_writers(view.late_writers, out, session.redact)
+    for key, writers in (("cutover.cli.writers", view.writers), ("cutover.cli.late_writers", view.late_writers)):
+        if writers:
+            wrapped(out, phrase(key, since=view.since), style="yellow")
+            print_writers(writers, out, session.redact)
     for delta in view.deltas[:DELTAS_SHOWN]:
         key = "reported" if delta.report_only else "delta"
         at = clock_time(words, delta.started, view.at)

@@ -39,11 +39,9 @@ def doctor(
     """Check portals, webhooks and store."""
     from b24migrate.cli.open_app import open_to_read
     from b24migrate.cli.tables import print_checks, print_probe
-    from b24migrate.entities.names import language_name
 
     session: Session = context.obj
-    if language:
-        terminal.choose(language_name(language))
+    session.choose_language(language)
     if out is not None and not probe:
         raise BadConfiguration(say("cli.doctor.out"), hint=say("cli.doctor.out_fix"))
     probed: dict[str, Json] | None = None

@@ -38,12 +38,10 @@ def fidelity(
     from b24migrate.cli.exit_codes import CLEAN, GATE
     from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine.doctor import wait_for_limits
-    from b24migrate.entities.names import language_name
     from b24migrate.insight import fidelity as fidelities
 
     session: Session = context.obj
-    if language:
-        terminal.choose(language_name(language))
+    session.choose_language(language)
     with open_to_read(session, portals=True) as app:
         run_context = app.context
         rules = fidelities.relevant_rules(

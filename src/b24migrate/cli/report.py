@@ -24,13 +24,11 @@ def report(
 ) -> None:
     """Write the report: one page to print and sign, with CSV tables."""
     from b24migrate.cli.open_app import open_to_read
-    from b24migrate.entities.names import language_name
     from b24migrate.report import Request, make_report
     from b24migrate.report.write import PAGE
 
     session: Session = context.obj
-    if language:
-        terminal.choose(language_name(language))
+    session.choose_language(language)
     with open_to_read(session, portals=True) as app:  # for their names, and to redact their secrets
         made = make_report(app, Request(out, terminal.language(), session.redact, force))
     if as_json:

@@ -19,6 +19,13 @@ class Session:
         self.environ: Mapping[str, str] | None = None  # None: the process's own
         self._redact: Callable[[str], str] = str
 
+    def choose_language(self, name: str) -> None:
+        """Nothing changes without a name. Raises BadConfiguration for an unknown one."""
+        from b24migrate.entities.names import language_name
+
+        if name:
+            terminal.choose(language_name(name))
+
     def redact(self, text: str) -> str:
         """Without the secrets that are known by now."""
         return self._redact(text)

@@ -1,5 +1,5 @@
-"""The steps of the cutover: rehearsal, freeze, finish, live. Each can be killed and repeated, and taken back until the
-company works on the target. Several processes may do the same step at once: they share its delta runs."""
+"""The steps of the cutover: rehearsal, freeze, finish, live. Each can be killed and repeated, and undone until users
+work on the target. Several processes may do the same step at once: they share its delta runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MACHINES = (
 
 
 class NotNow(Stop):
-    """A step whose turn it is not. Nothing is changed."""
+    """Another step comes first. Nothing is changed."""
 
     exit_code = 3
 
@@ -139,7 +139,7 @@ class Cutover:
         return RunResult(FINDINGS, say("cutover.not_quiet", count=most, found=made.cost.changes), made.result.run)
 
     def go_live(self) -> CutoverState:
-        """From here on the target wins, and nothing is taken back."""
+        """From here on the target wins, and no step can be undone."""
         now = self._now()
 
         def how(state: CutoverState) -> CutoverState:
@@ -153,7 +153,7 @@ class Cutover:
     # ------------------------------------------------------------ what they have in common
 
     def _begin(self, name: str) -> Step:
-        """One that was begun and did not end goes on. A rehearsal or a freeze that ended stays what it was until the
+        """One that was started and did not end continues. A rehearsal or a freeze that ended stays so until the
         repetition has ended, too; a finish does not, since a delta run may find something."""
         now, portal = self._now(), self._portal_time()
         forget_old_runs(self.context.store)
@@ -331,7 +331,7 @@ def require_same(state: CutoverState, name: str, began: str) -> None:
         raise _not_now("taken_back", step=step_name(name))
 
 
-def take_back(context: RunContext, name: str) -> CutoverState:
+def undo_step(context: RunContext, name: str) -> CutoverState:
     """This step and those after it are as if they had not been done. Nothing changes on either portal."""
 
     def how(state: CutoverState) -> CutoverState:

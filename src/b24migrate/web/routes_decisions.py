@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from b24migrate.engine.cutover import find_obstacle, not_confirmed, take_back
+from b24migrate.engine.cutover import find_obstacle, not_confirmed, undo_step
 from b24migrate.engine.phases.cutover_state import FREEZE, LIVE, read_cutover
 from b24migrate.entities.names import stream_name
 from b24migrate.insight.conflicts import Wanted, read_decisions
@@ -68,7 +68,7 @@ def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     @router.post("/cutover/undo", status_code=ACCEPTED, response_model=Accepted, summary="Undo a step of the cutover")
     def undo(speaks: Speaks, wish: UndoWish) -> Answer:
         with context.app() as app:
-            take_back(app.context, wish.step)
+            undo_step(app.context, wish.step)
         return accept(overviews, speaks, "step_undone")
 
     return router

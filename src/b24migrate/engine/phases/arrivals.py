@@ -1,8 +1,8 @@
-"""set: a record that the source did not have when others were sent without it may arrive later: the webhook's owner was
-given more rights, or an answer was wrong. Those that named it are sent again with it.
+"""set: records are sent without a linked record that the source does not show. It may appear later: the webhook's owner
+got more rights, or an answer was wrong. Then the records that link to it are sent again.
 
-The register `Deletions` holds the names of such records. When one of them is on the target, the records that went
-without something and have its number in their payload are looked at by the second pass.
+The register `Deletions` holds the names of such records. When one of them is on the target, the second pass
+looks at the records that were sent without a link and have its number in their payload.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOST = frozenset({"references_dropped", "placeholders"})
 
 
 def note_missed(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
-    """Before the records that go without these are sent."""
+    """Before the records that lack these are sent."""
     new = context.memory.missed.add_new(named)
     if new:
         context.store.write(DELETIONS, [RegisterRow(f"{MISSED}:{stream}:{key}", {}) for stream, key in new])
@@ -67,14 +67,14 @@ def find_holders(context: RunContext, job: Job) -> Follow:
 
 
 def may_name(record: Record, numbers: frozenset[bytes]) -> bool:
-    """It went without something, and has one of these in its payload or beside it."""
+    """It was sent without a link, and has one of these numbers in its payload or extras."""
     if record.status is not Status.IMPORT_OK or record.deleted_utc or LOST.isdisjoint(record.losses):
         return False
     return not numbers.isdisjoint(NUMBER.findall(record.payload + (record.extras or b"")))
 
 
 def forget_arrived(context: RunContext, job: Job) -> Follow:
-    """After the second pass, of those streams whose holders all were looked at."""
+    """After the second pass, for the streams whose holders were all looked at."""
     entities = [one for one in context.entities if one.name in job.args["entities"]]
     left = [one for one in context.entities if one not in entities and is_staged(context, one)]
     waiting = {name for one in left for stream in one.streams for name in named_streams(stream)}

@@ -1,6 +1,6 @@
 """get: finds deleted children in a delta pass, which reads the lists of some parents only.
 
-Looked for are staged children of these parents that their lists did not show. The lists are read again, to an end that
+It looks for staged children of these parents that their lists did not show. The lists are read again, to an end that
 is proven; what is still not there is deleted. Children of a deleted parent are deleted with it.
 """
 

@@ -1,11 +1,11 @@
 """get: finds deletions of a stream that a delta pass did not read whole, by counting.
 
 The ids up to the highest of the last pass are cut into ranges of equal size, and the portal counts each: one command of
-a batch per range. With the total of a range comes a page from its middle, whose ids are compared at once. Where that
-page begins tells how many ids there are before it, and so one command counts both halves. A half that has another total
-than is known here is cut again, and all parts but the last are counted, since the sum is known. What is missing is
-asked for by id in the end. A deletion in the midst of that may hide another one: in the end the total of all ids is
-compared (`inventory`). Below the old highest id a count can only fall, except for records that the webhook's owner sees
+a batch per range. With the total of a range comes a page from its middle, whose ids are compared at once. The
+position of that page is the number of ids before it, so one command counts both halves. A half whose total differs from
+the number known here is cut again, and all parts but the last are counted, since the sum is known. In the end the
+missing ids are requested. A deletion during the count may hide another one, so the total of all ids is compared last
+(`inventory`). Below the old highest id a count can only fall, except for records that the webhook's owner sees
 again: those are read.
 """
 
@@ -229,7 +229,7 @@ def count_all(context: RunContext, part: Part, ranges: Sequence[Range]) -> Itera
 
 
 def compare(one: Range, total: int, listed: Iterable[int]) -> Compared:
-    """The ids of a page in the midst of a range, as they are listed, with those that are known, and the totals of what
+    """The ids of a page in the middle of a range, as they are listed, with those that are known, and the totals of what
     lies before and behind it."""
     shown = sorted({number for number in listed if one.lo < number <= one.hi})[:PAGE]
     missing = len(one.ids) - total

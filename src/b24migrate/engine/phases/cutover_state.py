@@ -55,8 +55,9 @@ class DeltaCost:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """The proof of silence: a delta run that found nothing. `as_of`: the time of the source before its first request.
-    `full_pass`: since when a delta does not see some changes (`Stream.unseen`). `deltas`: that were needed."""
+    """The proof that the source no longer changes: a delta run that found nothing. `as_of`: the time of the source
+    before its first request. `full_pass`: since when a delta does not see some changes (`Stream.unseen`). `deltas`:
+    that were needed."""
 
     run: str
     began: str

@@ -1,4 +1,4 @@
-"""get: finds out which records are deleted at the source.
+"""get: finds the records that are deleted in the source.
 
 Candidates are records that an earlier pass staged and this one did not show. A deletion is believed only when the
 record is asked for by id and is not there, while others that this pass did show are; a child's, when its parent's list

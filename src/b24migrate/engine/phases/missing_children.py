@@ -1,9 +1,9 @@
 """get: finds the children that a parent has lost, where a delta pass has read only the newest ones (`Tail`).
 
-How many are missing the parent's number tells. The ids that are known here are compared with lists of the source, from
-the newest down, until as many are missing: many parents share a request, and a list may be a wider one than that of the
-reading (`Tail.ids`). Each missing child is then asked for by id. Where this does not explain a parent's number, all its
-children are read.
+The number of the parent tells how many are missing. The ids that are known here are compared with lists of the
+source, from the newest down, until as many are missing: many parents share a request, and a list may be a wider one
+than that of the reading (`Tail.ids`). Each missing child is then asked for by id. Where this does not explain a
+parent's number, all its children are read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """get: which records moved since the last complete pass, so that a delta pass reads the children of these only.
 
 Before a record is staged, the fields that readings of children name (`Again.fields`) are compared with what is staged.
-What moved is kept by pass until a later pass is complete: a pass that is cut off has staged the new values already.
+The changes are kept by pass until a later pass is complete: a pass that is cut off has staged the new values already.
 """
 
 from __future__ import annotations

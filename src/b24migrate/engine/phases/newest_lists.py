@@ -1,8 +1,8 @@
-"""get: reads of lists whose newest members come first only the beginning, where that shows all that is new.
+"""get: of lists whose newest members come first, reads only the beginning if it shows everything new.
 
 The total of each list that is longer than a page is kept with the pass that read it (register States). A list is left
-after its first page if that shows as many new members as the total is above that of a complete pass; else it is read to
-its end.
+after its first page if that shows as many new members as the total has grown since a complete pass; otherwise it is
+read to its end.
 """
 
 from __future__ import annotations

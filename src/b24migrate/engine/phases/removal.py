@@ -34,7 +34,7 @@ def count_removable(context: RunContext, stream: Stream) -> int:
 
 
 def seed(context: RunContext, scope: str, stream: Stream, round_no: int = 0) -> list[Job]:
-    """Nothing where it is to be kept; who has lost access loses it whatever is configured."""
+    """Nothing where it is to be kept. Lost access is always removed."""
     wanted = stream.access or context.options.deletions == "delete"
     args = {"stream": stream.name, "after": "", "round": round_no}
     return [Job(scope, "remove", args)] if wanted and count_removable(context, stream) > 0 else []
@@ -107,7 +107,7 @@ def note_kept(context: RunContext, stream: Stream) -> None:
 
 
 def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """What is not on the target any more. The record first: were it the link, and nothing after it, the record would
+    """What is not on the target any more. The record first: if a kill left the record without its link, it would
     count as imported for ever."""
     store = context.store
     if not stream.access and (stream.mentions or streams_with_codes(context.entities)):

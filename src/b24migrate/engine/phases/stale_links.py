@@ -1,6 +1,6 @@
 """get: reads records again that named a record which is deleted now.
 
-A portal takes a deleted company or contact out of the records that named it, and moves no date of theirs. So a delta
+A portal removes a deleted company or contact from the records that named it, and changes no date of theirs. So a delta
 pass that found one deleted walks the staged records of the streams that may name it (`Field.undated`) and reads those
 that do by id.
 """

@@ -1,7 +1,7 @@
-"""get: reads parents again of which new children tell that they changed (`PerParent.tells`).
+"""get: reads parents again if new children show that they changed (`PerParent.tells`).
 
-A delta pass that lists all parents need not ask everything about one whose newest child is another now: only about
-those of which a new child tells a change, and those whose new children were not shown.
+A delta pass that lists all parents does not ask for all details of each parent that has new children: only of those
+whose new children show a change, and of those whose new children it did not see.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """get: reads the newest children of a parent again, where a delta pass need not read all of them (`Tail`).
 
-When the children of a parent were read, what it told of them then is kept (register States): its newest child, their
-number, and the pass that last read all of them. A delta pass asks the parents that tell something else now, and those
-whose newest child is so young that it may be edited. As many new children must have been read as the number grew:
-otherwise some were deleted, and `missing_children` looks for them.
+The register States keeps what a parent said when its children were read: its newest child, their number, and the pass
+that last read all of them. A delta pass asks the parents whose values differ now, and those whose newest child is so
+young that it may be edited. If the number grew by less than the new children that were read, some were deleted, and
+`missing_children` looks for them.
 """
 
 from __future__ import annotations

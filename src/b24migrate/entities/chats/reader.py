@@ -333,7 +333,7 @@ def participants(source: Source, chat: FoundChat, answer: Answer | None = None) 
         users = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
     except (msgspec.DecodeError, RecursionError):
         raise unexpected_answer("im.chat.user.list", ()) from None
-    return users or active_participants(source, chat)  # to who may not look the portal shows nobody, without a word
+    return users or active_participants(source, chat)  # the portal shows no one to a user without access, and no error
 
 
 def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:

@@ -1,11 +1,11 @@
-"""Company details, bank details, addresses and links, as the box's own methods take them."""
+"""Company details, bank details, addresses and links, as the box's own methods take them, and what they do not keep."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from b24migrate.entities.requisites import rest_rules
 from b24migrate.entities.requisites.streams import (
     ADDRESS_KEY,
     ADDRESSES,
@@ -17,6 +17,7 @@ from b24migrate.entities.requisites.streams import (
 )
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fidelity import Draft, Keeping, Rule
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
 from b24migrate.targets.rest import values
@@ -24,10 +25,13 @@ from b24migrate.targets.rest.box import Box, in_chunks
 from b24migrate.targets.rest.deletion import keys_with_prefix, stamped_key
 from b24migrate.targets.rest.fields import bare_file, decode_custom, encode_custom, older_methods
 from b24migrate.targets.rest.values import Column
-from b24migrate.targets.rest.writer import Content, CreateResult, Known, Writer, create_one_by_one, stamp_key
+from b24migrate.targets.rest.writer import TODAY, Content, CreateResult, Known, Writer, create_one_by_one, stamp_key
 
 STAMPED = "ORIGINATOR_ID"  # what our records are known by
 DETAIL = re.compile(r"RQ_\w+")
+AUTHOR = say("reason.rest_requisite_author")
+WHY_STAMPED = say("reason.rest_stamp")
+STARTED = say("reason.rest_requisite_started")
 BANKED, ADDRESSED = say("keep.bank_details"), say("keep.addresses")
 
 COMMON = (
@@ -224,6 +228,20 @@ def unregister(box: Box, known: Known) -> None:
     box.call("crm.requisite.link.unregister", {"entityTypeId": number, "entityId": target_id})
 
 
+def is_present(name: str, draft: Draft) -> bool:
+    """Whether the source has the field, even if it is empty."""
+    return name in draft
+
+
+def detail_rules(stream: str) -> Sequence[Rule]:
+    return [
+        *(Rule(stream, name, Keeping.LOST, TODAY) for name in ("DATE_CREATE", "DATE_MODIFY")),
+        *(Rule(stream, name, Keeping.LOST, AUTHOR) for name in ("CREATED_BY_ID", "MODIFY_BY_ID")),
+        Rule(stream, "ORIGINATOR_ID", Keeping.TRANSFORMED, WHY_STAMPED, partial(is_present, "ORIGINATOR_ID")),
+        Rule(stream, "", Keeping.TRANSFORMED, STARTED),
+    ]
+
+
 def writer_of(details: Details) -> Writer:
     return Writer(
         stream=details.stream,
@@ -236,7 +254,7 @@ def writer_of(details: Details) -> Writer:
         delete=details.delete,
         inside=requisite_contents if details is REQUISITE_DETAILS else None,
         restless=frozenset({"DATE_MODIFY", "MODIFY_BY_ID"}),
-        rules=lambda _: rest_rules.detail_rules(details.stream),
+        rules=lambda _: detail_rules(details.stream),
         custom_fields=older_methods("crm.requisite.userfield") if details is REQUISITE_DETAILS else None,
     )
 

@@ -104,7 +104,7 @@ def finish_task(box: Box, known: Known, item: Item) -> None:
 
 
 def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Whether the box filters by that field is written nowhere, so all that came since is looked at. Somebody may have
+    """Whether the box filters by that field is written nowhere, so all that came since is looked at. A user may have
     copied a task with its stamp: the first one is ours."""
     found: dict[str, str] = {}
     for keys in in_chunks(begun):

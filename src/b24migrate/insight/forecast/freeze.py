@@ -1,8 +1,8 @@
 """How long a freeze would last now, by what the rehearsal took.
 
-A freeze is a delta run that brings what changed since the rehearsal, a second one that finds nothing, and the
-certificate. The rehearsal did the same three: its first delta run brought what had piled up since the pass before, the
-second one found next to nothing. Between the two lies what a change costs.
+A freeze is a delta run for the changes since the rehearsal, a second one that finds nothing, and the certificate. The
+rehearsal did the same three: its first delta run had the changes since the pass before, the second one nearly none. The
+difference between the two, divided by the changes, is the time that a change takes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def forecast_freeze(state: CutoverState, now: datetime, elapsed_s: float | None 
 
 
 def cost_of_change(first: DeltaCost, second: DeltaCost) -> float:
-    """In seconds. Unknown after an interrupted rehearsal, and where both found alike."""
+    """In seconds. Unknown after an interrupted rehearsal, and if both runs found the same number."""
     more = first.changes - second.changes
     if more <= 0 or first.resumed or second.resumed:
         return 0.0
