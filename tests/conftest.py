@@ -14,16 +14,12 @@ from types import FrameType
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from tests import azurite
+from tests.chromium import chromium
 from tests.shares import Shares, rank
 from xdist.remote import Producer  # type: ignore[import-untyped]
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 ROOM_BYTES = 4 << 30  # of what all processes of the tests write at a time a tenth was seen
 LONGEST_S = 900  # of one test, on a machine that is busy with ten others; the longest takes less than a minute alone
 HELD = pytest.StashKey[ExitStack]()
@@ -102,12 +98,5 @@ def azure_store() -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Only one at a time in a process of the tests: a second one beside it would not start. And only as long as it is
-    looked with: its loop would stand in the way of whatever else wants to run one in this thread."""
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if path is None:
-        pytest.fail("There is no Chromium. `make chromium` installs it.")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with chromium() as launched:
         yield launched
-        launched.close()

@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from tests.browser.server import PATIENCE_S, SMALL, Desk, desk
+from tests.chromium import chromium
 
 Photograph = Callable[[Page, str], None]
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")
 GROUP = "2"
 LENIENT = '[run]\nuser_coverage = 0.5\nconflicts = "ask"\n'
+
+
+@pytest.fixture(scope="package")  # each start of it takes as long as a test
+def browser() -> Iterator[Browser]:
+    with chromium() as launched:
+        yield launched
 
 
 @pytest.fixture(scope="session")

@@ -74,10 +74,12 @@ CURSORS: dict[Cursor, dict[str, Any]] = {
 }
 
 
+# Each two of the three meet.
+HABITS = [(names, cursor, names == (cursor is Cursor.POST)) for names, cursor in product((False, True), CURSORS)]
+
+
 @pytest.mark.parametrize(
-    ("names_post", "cursor", "lower"),
-    list(product((False, True), CURSORS, (False, True))),
-    ids=lambda one: one if isinstance(one, Cursor) else str(one)[0],
+    ("names_post", "cursor", "lower"), HABITS, ids=lambda one: one if isinstance(one, Cursor) else str(one)[0]
 )
 def test_every_comment_is_migrated_or_counted(tmp_path: Path, names_post: bool, cursor: Cursor, lower: bool) -> None:
     habits = FeedHabits(comments_name_post=names_post, lower_keys=lower, **CURSORS[cursor])

@@ -102,8 +102,9 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
         context = replace(app.context, queue=Watched())  # type: ignore[arg-type]
         with leases.keep_lease(context, lease, every_s=0.001):
             small.clock.sleep(60)
-            renewed.clear()
-            assert renewed.wait(60)
+            for _ in range(2):  # the first may have looked at the clock before
+                renewed.clear()
+                assert renewed.wait(60)
         small.clock.sleep(60)  # beyond the first lease, not beyond the second
     assert working.work(begun.one.keeper, json.dumps({"job": lease.job.id}).encode()) == working.NOTHING
 
