@@ -1,7 +1,7 @@
-import hashlib
-
 """What the simulator promises to those who test with it, beyond the contract: ids that nobody takes for the source's,
 failures on demand, and a watch over its clients. A real box has nothing of it."""
+
+import hashlib
 
 import pytest
 from tests.import_contract.client import NOON, Client, digest_of, item
