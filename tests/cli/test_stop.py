@@ -172,3 +172,44 @@ b24migrate.cli.main(["status"])
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert (process.returncode, b"Stopped." in err) == (4, True)
+
+
+FROZEN = (["cutover", "rehearse"], ["cutover", "freeze", "--yes"])
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "how"),
+    [
+        pytest.param((), ["sync"], signal.SIGTERM, id="sync"),
+        pytest.param((), ["sync", "--every", "15m"], signal.SIGINT, id="sync-every"),
+        pytest.param((), ["cutover", "rehearse"], signal.SIGTERM, id="rehearse"),
+        pytest.param(FROZEN, ["cutover", "finish"], signal.SIGTERM, id="finish"),
+    ],
+)
+def test_a_byte_a_second_holds_no_delta_run_and_no_step_of_the_cutover(
+    scene: Scene, source: Tampering, before: tuple[list[str], ...], command: list[str], how: signal.Signals
+) -> None:
+    scene.more = '[run]\nentities = ["users", "groups"]\n'
+    for one in (["run"], *before):
+        assert scene.run(*one).code == 0
+    (scene.folder / "b24migrate.log").unlink()
+    source.slow = lambda path, _: "/batch" in path and working(scene)
+    with started(scene, *command) as process:
+        assert source.trickles.wait(300)
+        ended(process, how)
+    source.slow = lambda *_: False
+    assert scene.run(*command[:2] if command[0] == "cutover" else command[:1]).code == 0
+
+
+def test_a_delta_run_that_waits_for_its_next_turn_is_ended(scene: Scene, source: Tampering) -> None:
+    scene.more = '[run]\nentities = ["users", "groups"]\n'
+    assert scene.run("run").code == 0
+    with started(scene, "sync", "--every", "10d") as process:
+        assert process.stdout is not None
+        while "Completed" not in (line := process.stdout.readline()):
+            assert line
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert STOPPED in out + err
+    assert "Traceback" not in err

@@ -1,6 +1,8 @@
 """What the simulator promises to those who test with it, beyond the contract: ids that nobody takes for the source's,
 failures on demand, and a watch over its clients. A real box has nothing of it."""
 
+import hashlib
+
 import pytest
 from tests.import_contract.client import NOON, Client, digest_of, item
 from tests.import_contract.servers import Simulated, at_ten
@@ -84,6 +86,15 @@ def test_a_wrong_digest_is_counted(sim: Simulated, box: Client) -> None:
     assert sim.imports.digest_mismatches == 0
     box.batch("groups", {"key": "source:groups:2", "digest": "0" * 64, "fields": fields})
     assert sim.imports.digest_mismatches == 1
+
+
+def test_an_exponent_has_two_spellings_and_both_are_right(sim: Simulated, box: Client) -> None:
+    for number, spelled in enumerate((b"1e308", b"1e+308"), 1):
+        canonical = b'{"NAME":"1e+5","OWNER_ID":"1","SORT":' + spelled + b"}"
+        fields = {"NAME": "1e+5", "OWNER_ID": "1", "SORT": 1e308}
+        digest = hashlib.sha256(canonical).hexdigest()
+        box.batch("groups", {"key": f"source:groups:{number}", "digest": digest, "fields": fields})
+    assert sim.imports.digest_mismatches == 0
 
 
 def message(chat: str, number: int) -> dict[str, object]:

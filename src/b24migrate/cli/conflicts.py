@@ -83,8 +83,9 @@ def decide(  # noqa: PLR0917 (typer passes them by name)
         decided = decide_all(app.context, wanted)
     if as_json:
         left = [{"stream": name, "source_id": key} for name, key in decided.left]
-        typer.echo(harmless_json(json.dumps({"decided": decided.done, "not_decided": left}, ensure_ascii=False)))
+        text = json.dumps({"decided": decided.done, "not_decided": left}, ensure_ascii=False)
+        typer.echo(harmless_json(context.obj.redact(text)))
         return
     typer.echo(phrase("conflicts.decided", count=decided.done))
     for name, key in decided.left:
-        typer.echo(harmless(phrase("cli.conflicts.not_decided", stream=name, id=key)))
+        typer.echo(harmless(context.obj.redact(phrase("cli.conflicts.not_decided", stream=name, id=key))))

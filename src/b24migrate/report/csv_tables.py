@@ -33,7 +33,7 @@ def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]])
 
 def harmless(cell: str) -> str:
     """A spreadsheet would run a name that begins like a formula. Some take full-width and small signs for the plain
-    ones, and skip blanks and invisible characters before them. An apostrophe more each time: it can be undone."""
+    ones, and skip blanks and invisible characters before them. `unquote` takes the apostrophe away again."""
     return f"'{cell}" if is_formula(cell.lstrip("'")) else cell
 
 
