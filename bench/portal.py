@@ -15,22 +15,31 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from zlib import crc32
 
+from b24sim import portal as costs
 from b24sim.app import CONTROL, App
 from b24sim.company import (
+    activities,
     company,
     crm_clients,
     crm_deals,
+    crm_invoices,
+    crm_leads,
+    crm_quotes,
     crm_smart,
     feed_files,
     tasks_checklists,
     tasks_comments,
     tasks_rows,
 )
+from b24sim.company.activity_rows import activity_row
 from b24sim.company.chats import Chat
-from b24sim.company.crm_ids import DEAL
+from b24sim.company.crm import Items
+from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.company.files import File, file_of
+from b24sim.company.timeline import Timeline
 from b24sim.http import Message, Receive, Scope, Send
 from b24sim.options import parser, portal_from
 from b24sim.portal import Portal
@@ -38,6 +47,7 @@ from b24sim.serve import serve
 from b24sim.table import Row, Table
 
 GROWN = 1_000
+PICTURES = ("previewPicture", "detailPicture", "property115")
 
 
 class Copies(Table):
@@ -77,26 +87,48 @@ def multiplied(portal: Portal, users: int) -> None:
     portal.company.users = Copies(portal.company.users, users)
 
 
-def copied_deals(portal: Portal) -> None:
-    """Deals above a thousand; the product rows of each are its own."""
-    deals = portal.company.crm.items[DEAL]
-    genuine = deals.plain
-    grown = deals.ids[:GROWN]
+def copied_items(items: Items) -> None:
+    """Records above a thousand; the product rows of each are its own."""
+    genuine = items.plain
+    grown = items.ids[:GROWN]
     texts = [text.replace(b"%", b"%%") for text in map(genuine, grown) if text is not None]
     patterns = [re.sub(rb'"id":\d+', rb'"id":%(n)d', text, count=1) for text in texts]
 
     def plain(number: int) -> bytes | None:
         return genuine(number) if number <= grown[-1] else patterns[number % len(patterns)] % {b"n": number}
 
-    deals.plain = plain  # type: ignore[method-assign]
+    items.plain = plain  # type: ignore[method-assign]
+
+
+def scattered_kinds() -> None:
+    """Activities of all kinds in no order: there are as many of each among any."""
+    activities.activity_row = lambda number, _, **named: activity_row(number, crc32(b"%d" % number), **named)  # type: ignore[attr-defined]
+
+
+def many_schedules(portal: Portal, count: int) -> None:
+    """Of recurring deals, whose templates nobody reads."""
+    schedules = portal.company.schedules
+    schedules.table = Table(range(1, count + 1), lambda number: schedules._row(number, number % 40, number, 0))
 
 
 def without_pictures(portal: Portal) -> None:
     Chat.has_avatar = property(lambda _: False)  # type: ignore[assignment, method-assign]
     for rows, picture in ((portal.company.users, "PERSONAL_PHOTO"), (portal.company.groups, "IMAGE")):
         rows._make = _without(picture, rows._make)
-    crm_deals.files_of = lambda *_: {}  # type: ignore[attr-defined]
+    for module in (crm_deals, crm_leads, crm_quotes, crm_invoices):
+        module.files_of = lambda *_: {}  # type: ignore[attr-defined]
+    crm_quotes.attached = lambda *_: []
+    activities.files_of_place = lambda place: ()  # type: ignore[attr-defined]  # noqa: ARG005
+    activities.has_recording = lambda call: False  # noqa: ARG005
+    activities.call_row = _emptied(("CALL_RECORD_URL",), activities.call_row)  # type: ignore[attr-defined]
+    Timeline._files = lambda *_: []  # type: ignore[method-assign]
+    for rows in portal.company.catalog.products.values():
+        rows._make = _emptied(PICTURES, rows._make)
     crm_deals.TEMPLATE_PLACE = -1  # none is a template of a recurring deal, which would be skipped
+
+
+def _emptied(fields: Sequence[str], make: Callable[..., Row]) -> Callable[..., Row]:
+    return lambda *args, **named: make(*args, **named) | dict.fromkeys(fields)
 
 
 def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:
@@ -142,13 +174,15 @@ class Punctual(App):
 def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
-    known.add_argument("--genuine", action="store_true", help="no deal is a copy")
+    known.add_argument("--genuine", action="store_true", help="no record of the CRM is a copy")
+    known.add_argument("--schedules", type=int, default=0, help="schedules of recurring deals, without the deals")
+    known.add_argument("--cheap-rows", action="store_true", help="what a page skips costs no execution time")
     known.add_argument("--plain-tasks", action="store_true", help="short talks; one task in five has a file")
     return known.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
-    """As `python -m b24sim`; `--users` and `--deals` above a thousand are copies."""
+    """As `python -m b24sim`; users and records of the CRM above a thousand are copies."""
     options = _options(arguments)
     users = options.users or 0
     if users > GROWN:
@@ -158,6 +192,11 @@ def main(arguments: list[str]) -> int:
         plain_tasks()
     portal = portal_from(options)
     without_pictures(portal)
+    scattered_kinds()
+    if options.cheap_rows:
+        costs.ROW_COST_S = 0.0
+    if options.schedules:
+        many_schedules(portal, options.schedules)
     if options.file_bytes:
         files_of_about(options.file_bytes)
     leave = threading.Event()
@@ -166,8 +205,14 @@ def main(arguments: list[str]) -> int:
     with serve(portal, options.host, options.port, tls=options.tls, app=Punctual) as running:
         if users > GROWN:
             multiplied(portal, users)
-        if (options.deals or 0) > GROWN and not options.genuine:
-            copied_deals(portal)
+        for kind, count in (
+            (DEAL, options.deals),
+            (LEAD, options.leads),
+            (QUOTE, options.quotes),
+            (SMART_INVOICE, options.invoices),
+        ):
+            if (count or 0) > GROWN and not options.genuine:
+                copied_items(portal.company.crm.items[kind])
         print(json.dumps(running.ready()), flush=True)
         leave.wait()
     return 0

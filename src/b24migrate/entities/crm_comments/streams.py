@@ -68,6 +68,7 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
         id="ID",
         row_key=lambda _, row: str(row["ID"]),
         shared=True,
+        lists=lambda seen: len(owners_of(seen)),
         enrich=with_owners_and_files,
         enrich_scope="crm",
     )
