@@ -60,6 +60,12 @@ def plant(source: Running, text: str) -> dict[str, str]:
     return found
 
 
+def edit_on_box(target: Running, stream: str, number: str) -> None:
+    imports = target.portal.imports
+    held = {str(one["key"]): str(one["id"]) for one in imports.dump(stream)}
+    imports.edit(stream, held[f"source:{stream}:{number}"], {TEXTS[stream]: f"{FORMULA} {target.webhook()} \x1b[31m"})
+
+
 def test_a_cutover_tells_no_secret_and_writes_nothing_for_others(scene: Scene) -> None:
     folder = scene.folder / "work"
     with cloud(*FEW) as source, box() as target:
@@ -72,8 +78,7 @@ def test_a_cutover_tells_no_secret_and_writes_nothing_for_others(scene: Scene) -
         planted = plant(source, f"{FORMULA} {source.webhook()} \x1b[31m")
         assert scene.run("run").code in (0, 5)
         for stream in ("crm_deals", "crm_leads", "crm_activities", "crm_comments"):
-            held = next(one for one in target.portal.imports.dump(stream) if one["key"].endswith(f":{planted[stream]}"))
-            target.portal.imports.edit(stream, held["id"], {TEXTS[stream]: f"{FORMULA} {target.webhook()} \x1b[31m"})
+            edit_on_box(target, stream, planted[stream])
         plant(source, f"{FORMULA} again {source.webhook()} \x1b[31m")
         table = folder / "conflicts.csv"
         commands = (

@@ -69,7 +69,7 @@ def test_a_recording_elsewhere_is_not_asked_for(tmp_path: Path, elsewhere: tuple
         assert made.run().exit_code in (0, 5)
         calls = made.sql("SELECT RowKey FROM CrmCalls WHERE Status = 'IMPORT_OK'")
         assert len(calls) >= 12, "the calls arrive without their recordings"
-        codes = dict(made.sql("SELECT RowKey, LastErrorCode FROM Files"))
+        codes: Json = dict(made.sql("SELECT RowKey, LastErrorCode FROM Files"))
         for (number,) in calls:
             link = links[int(number) % len(links)]
             assert codes.get(f"call:{number}") == {**LINKS, address: "INSECURE_LINK"}.get(link), link

@@ -232,8 +232,10 @@ def odd_scalar(chance: random.Random, call: Call, _: Json) -> bytes | None:
         return None
     where, place = chance.choice(rows)
     row = where[place]
-    name = chance.choice(sorted(set(row) - RULING))
-    row[name] = chance.choice((None, *HUGE, *ODD_TEXTS))
+    names = sorted(set(row) - RULING)
+    if not names:
+        return None
+    row[chance.choice(names)] = chance.choice((None, *HUGE, *ODD_TEXTS))
     return b""
 
 
@@ -311,10 +313,10 @@ def no_result(_: random.Random, __: Call, answer: Json) -> bytes | None:
 def too_deep(chance: random.Random, call: Call, answer: Json) -> bytes | None:
     """Deeper than PHP writes and than anybody reads: an answer, or one value in it."""
     rows = call.rows() if call.method in FOLLOWED else []
-    if rows and chance.random() < 0.5:
-        where, place = chance.choice(rows)
-        row = where[place]
-        row[chance.choice(sorted(set(row) - RULING))] = "DEEP"
+    values = [(where[place], name) for where, place in rows for name in sorted(set(where[place]) - RULING)]
+    if values and chance.random() < 0.5:
+        row, name = chance.choice(values)
+        row[name] = "DEEP"
     else:
         call.put("DEEP")
     return json.dumps(answer).replace('"DEEP"', nested(DEEP), 1).encode()
