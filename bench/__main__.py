@@ -19,6 +19,7 @@ from bench import (
     forecast,
     freeze,
     full_pass,
+    further_crm,
     growth,
     messenger,
     several,
@@ -44,6 +45,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("k", "requests of a full pass", full_pass.measured),
     ("k", "requests of delta passes", delta_passes.measured),
     ("k", "forecast of a freeze", freeze.measured),
+    ("l", "the further CRM", further_crm.measured),
 )
 
 

@@ -15,22 +15,30 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from zlib import crc32
 
+from b24sim import portal as costs
 from b24sim.app import CONTROL, App
 from b24sim.company import (
+    activities,
     company,
     crm_clients,
     crm_deals,
+    crm_invoices,
+    crm_leads,
+    crm_quotes,
     crm_smart,
     feed_files,
     tasks_checklists,
     tasks_comments,
     tasks_rows,
 )
+from b24sim.company.activity_rows import activity_row
 from b24sim.company.chats import Chat
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.files import File, file_of
+from b24sim.company.timeline import Timeline
 from b24sim.http import Message, Receive, Scope, Send
 from b24sim.options import parser, portal_from
 from b24sim.portal import Portal
@@ -38,6 +46,7 @@ from b24sim.serve import serve
 from b24sim.table import Row, Table
 
 GROWN = 1_000
+PICTURES = ("previewPicture", "detailPicture", "property115")
 
 
 class Copies(Table):
@@ -91,12 +100,35 @@ def copied_deals(portal: Portal) -> None:
     deals.plain = plain  # type: ignore[method-assign]
 
 
+def scattered_kinds() -> None:
+    """Activities of all kinds in no order: there are as many of each among any."""
+    activities.activity_row = lambda number, _, **named: activity_row(number, crc32(b"%d" % number), **named)  # type: ignore[attr-defined]
+
+
+def many_schedules(portal: Portal, count: int) -> None:
+    """Of recurring deals, whose templates nobody reads."""
+    schedules = portal.company.schedules
+    schedules.table = Table(range(1, count + 1), lambda number: schedules._row(number, number % 40, number, 0))
+
+
 def without_pictures(portal: Portal) -> None:
     Chat.has_avatar = property(lambda _: False)  # type: ignore[assignment, method-assign]
     for rows, picture in ((portal.company.users, "PERSONAL_PHOTO"), (portal.company.groups, "IMAGE")):
         rows._make = _without(picture, rows._make)
-    crm_deals.files_of = lambda *_: {}  # type: ignore[attr-defined]
+    for module in (crm_deals, crm_leads, crm_quotes, crm_invoices):
+        module.files_of = lambda *_: {}  # type: ignore[attr-defined]
+    crm_quotes.attached = lambda *_: []
+    activities.files_of_place = lambda place: ()  # type: ignore[attr-defined]  # noqa: ARG005
+    activities.has_recording = lambda call: False  # noqa: ARG005
+    activities.call_row = _emptied(("CALL_RECORD_URL",), activities.call_row)  # type: ignore[attr-defined]
+    Timeline._files = lambda *_: []  # type: ignore[method-assign]
+    for rows in portal.company.catalog.products.values():
+        rows._make = _emptied(PICTURES, rows._make)
     crm_deals.TEMPLATE_PLACE = -1  # none is a template of a recurring deal, which would be skipped
+
+
+def _emptied(fields: Sequence[str], make: Callable[..., Row]) -> Callable[..., Row]:
+    return lambda *args, **named: make(*args, **named) | dict.fromkeys(fields)
 
 
 def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:
@@ -143,6 +175,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
     known.add_argument("--genuine", action="store_true", help="no deal is a copy")
+    known.add_argument("--schedules", type=int, default=0, help="schedules of recurring deals, without the deals")
+    known.add_argument("--cheap-rows", action="store_true", help="what a page skips costs no execution time")
     known.add_argument("--plain-tasks", action="store_true", help="short talks; one task in five has a file")
     return known.parse_args(arguments)
 
@@ -158,6 +192,11 @@ def main(arguments: list[str]) -> int:
         plain_tasks()
     portal = portal_from(options)
     without_pictures(portal)
+    scattered_kinds()
+    if options.cheap_rows:
+        costs.ROW_COST_S = 0.0
+    if options.schedules:
+        many_schedules(portal, options.schedules)
     if options.file_bytes:
         files_of_about(options.file_bytes)
     leave = threading.Event()

@@ -19,6 +19,7 @@ class Table:
         self._highest = self.ids[-1] if self.ids else 0
         self.version = 0
         self._no_order: tuple[int, list[int]] = (-1, [])
+        self._an_order: tuple[int, str, Sequence[int]] = (-1, "", [])
         self._make = make
         self._keep = keep
         self._rows: dict[int, Row] = {}
@@ -62,6 +63,14 @@ class Table:
             order = sorted(ids, key=by_chance)
             self._no_order = (self.version, order)
         return order
+
+    def in_order(self, order: str, sort: Callable[[], Sequence[int]]) -> Sequence[int]:
+        """The whole table in an order, which is remembered: every page of it is asked for."""
+        version, known, ids = self._an_order
+        if (version, known) != (self.version, order):
+            ids = sort()
+            self._an_order = (self.version, order, ids)
+        return ids
 
     def put(self, number: int, row: Row) -> None:
         """Add or replace a row."""

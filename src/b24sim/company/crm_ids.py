@@ -61,7 +61,11 @@ def crm_ids(plan: Plan) -> CrmIds:
 
 def spread(count: int) -> Sequence[int]:
     """1 to 9, 11 to 19, and so on."""
-    return [place + place // (STEP - 1) + 1 for place in range(count)]
+    return [spread_at(place) for place in range(count)]
+
+
+def spread_at(place: int) -> int:
+    return place + place // (STEP - 1) + 1
 
 
 def binding(entity_type_id: int, number: int) -> str:

@@ -40,10 +40,15 @@ def quote(world: World, times: Times, fields: list[Field], number: int) -> Made:
         "closedate": world.day(created + 20 * DAY), "actualDate": world.day(created + 40 * DAY),
         "leadId": (one_of(world.ids.lead_ids, luck >> 7) or None) if place % 4 == 3 else None,
         "dealId": _deal(world, place, luck),
-        "storageElementIds": [FILE_BASE + number] if place % 3 == 2 else [],
+        "storageElementIds": attached(number, place),
         fields[uf.TEXT].code: f"П-{number} <b>&</b>",
     }  # fmt: skip
     return Made(encode(own), place % VARIANTS, files_of(QUOTE, None, number, fields) if place % 20 == 3 else None)
+
+
+def attached(number: int, place: int) -> list[int]:
+    """Drive objects."""
+    return [FILE_BASE + number] if place % 3 == 2 else []
 
 
 def quote_variant(world: World, fields: list[Field], variant: int) -> Row:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from b24sim.company.chance import chance
 from b24sim.company.crm_deals import is_template
 from b24sim.company.crm_fields import FLAG, MOMENT, NUMBER, TEXT, Field
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, spread
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, spread, spread_at
 from b24sim.company.crm_world import Times, one_of, place_of
 from b24sim.table import Row, Table
 
@@ -98,6 +98,11 @@ class Requisites:
         for number in spread(self.count):
             found.setdefault(self._client(number), []).append(number)
         return found
+
+    @cached_property
+    def accounts(self) -> dict[int, int]:
+        """The bank details that requisites began with."""
+        return {spread_at(2 * place_of(one)): one for one in spread(self.count // 2)}
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -210,7 +215,7 @@ class Requisites:
     def _bank_detail(self, number: int) -> Row:
         place = place_of(number)
         luck = chance(self.crm.world.seed, "bank_details", place)
-        owner = spread(self.count)[2 * place]
+        owner = spread_at(2 * place)
         return {
             "ID": str(number), "ENTITY_ID": str(owner), "_ENTITY_TYPE_ID": str(REQUISITE), "COUNTRY_ID": str(RUSSIA),
             **self._dates(number, luck), "NAME": f"Счёт <{number}>", "CODE": None, "XML_ID": None,
@@ -223,7 +228,7 @@ class Requisites:
     def _address(self, number: int) -> Row:
         """Each has one, and every second another one of another type."""
         first = number <= self.count
-        owner = spread(self.count)[number - 1 if first else 2 * (number - self.count - 1)]
+        owner = spread_at(number - 1 if first else 2 * (number - self.count - 1))
         luck = chance(self.crm.world.seed, "addresses", number)
         kind, client = self._client(owner)
         return {
@@ -246,8 +251,7 @@ class Requisites:
         clients = ((COMPANY, row.get("companyId")), (CONTACT, row.get("contactId")))
         found = [one for kind, client in clients if client for one in self.by_client.get((kind, client), ())]
         requisite = found[0] if found else 0
-        accounts = [one for one in self.bank_details if spread(self.count)[2 * place_of(one)] == requisite]
-        values = (requisite, accounts[0] if accounts else 0, 0, 0)
+        values = (requisite, self.accounts.get(requisite, 0), 0, 0)
         owner = {"ENTITY_TYPE_ID": str(entity_type_id), "ENTITY_ID": str(number)}
         return owner | {name: str(value) for name, value in zip(LINK_FIELDS, values, strict=True)}
 

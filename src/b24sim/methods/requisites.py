@@ -63,8 +63,11 @@ def ordered(table: Table, ids: Sequence[int], asked: Any) -> Sequence[int]:
         return table.in_no_order(ids)
     if list(order) == ["ID"]:
         return ids[::-1] if str(order["ID"]).upper() == "DESC" else ids
-    rows = in_order([table.row(number) | {"_number": number} for number in ids], order)
-    return [row["_number"] for row in rows]
+
+    def sort() -> Sequence[int]:
+        return [row["_number"] for row in in_order([table.row(one) | {"_number": one} for one in ids], order)]
+
+    return table.in_order(str(order), sort) if len(ids) == len(table) else sort()
 
 
 def preset_fields(context: Context, params: Params) -> Result:

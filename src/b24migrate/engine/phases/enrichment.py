@@ -17,7 +17,7 @@ from b24migrate.model.streams import Listing, PerParent, Stream
 from b24migrate.model.values import OddValue
 from b24migrate.ports import Source
 
-CHILDREN_AT_ONCE = 500  # ten requests
+CHILDREN_AT_ONCE = 50  # one request
 
 
 def enrich_rows(
@@ -86,9 +86,9 @@ def _enrich(
 def enrich_children(
     context: RunContext, stream: Stream, reading: PerParent, page: Page, pass_no: int, *, gently: bool
 ) -> Page:
-    """Stages the children a few hundred at a time, with what is told of them. Those that this pass has met before are
-    not asked about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the
-    page with these only."""
+    """Stages the children of each request with what it told of them. Those that this pass has met before are not asked
+    about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the page with
+    these only."""
     if reading.enrich is None or not page.rows:
         return page
     rows = {row.source_id: row for row in page.rows}

@@ -23,6 +23,7 @@ from b24migrate.engine.phases.parent_lanes import (
 )
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
+from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import (
     Job,
     Json,
@@ -45,6 +46,7 @@ from b24migrate.model.streams import (
 from b24migrate.ports import ALIASES, CHECKPOINTS, SET_ASIDE, RegisterRow
 
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
+ENOUGH = 1_000  # children: twenty requests to ask about each
 AGAIN = "again"  # how often a job was restarted, each time with more names known
 
 
@@ -52,7 +54,7 @@ AGAIN = "again"  # how often a job was restarted, each time with more names know
 
 
 def children(context: RunContext, job: Job) -> Follow:
-    """One request for the children of several parents; the cursor of each is its checkpoint."""
+    """One request for the children of several parents, or a few; the cursor of each is its checkpoint."""
     stream = context.streams[job.args["stream"]]
     reading = find_reading(context, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
@@ -61,7 +63,7 @@ def children(context: RunContext, job: Job) -> Follow:
     parents = context.lookup(reading.of, [one[0] for one in wanted])
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
-    page = context.source.children(reading, progress, one_page=bool(context.options.test_limit), gently=gently)
+    page = ask_parents(context, reading, progress, gently=gently)
     page = leave_known_lists(context, job, reading, progress, page)
     page = add_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
     told = resolve_parents(context, stream, reading, page, parents)
@@ -103,6 +105,37 @@ def children(context: RunContext, job: Job) -> Follow:
         for one in cursors(page.apart)
     ]
     return [Job(job.scope, "children", args), *further] if left else further
+
+
+def ask_parents(context: RunContext, reading: PerParent, progress: Sequence[Progress], *, gently: bool) -> Page:
+    """One request. Where another method is asked about each child, as many as it takes to ask about many together."""
+    parents = {one.parent.id: one.parent for one in progress}
+    one_page = bool(context.options.test_limit)
+    page = context.source.children(reading, progress, one_page=one_page, gently=gently)
+    while reading.enrich and page.next and len(page.rows) < ENOUGH and not (gently or context.time_is_up()):
+        left = [Progress(parents[one], *map(int, reached)) for one, *reached in cursors(page.next)]
+        try:
+            more = context.source.children(reading, left, one_page=one_page)
+        except MigrationError:
+            break  # the job that follows meets it again, and no page is lost
+        page = join_pages(page, more)
+    return page
+
+
+def join_pages(page: Page, more: Page) -> Page:
+    """With what the request after it brought."""
+    return Page(
+        rows=[*page.rows, *more.rows],
+        next=more.next,
+        log=[*page.log, *number_pages(more, len(page.log)).log],
+        aside=[*page.aside, *more.aside],
+        alarms=[*page.alarms, *more.alarms],
+        parents={**page.parents, **more.parents},
+        trusted=[*page.trusted, *more.trusted],
+        gap=more.gap,
+        apart=[*page.apart, *more.apart],
+        totals={**page.totals, **more.totals},
+    )
 
 
 def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -32,7 +33,7 @@ from b24migrate.model.values import OddValue, is_number, moment
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "crm.deal.recurring.list"
-PAGE = 50
+PAGE, AT_ONCE = 50, 50
 BY_ID = {"order": {"ID": "ASC"}}
 
 
@@ -56,18 +57,31 @@ def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
 
 
 def gather(source: Source, cursor: Args, limit: int) -> Page:
-    """There are few: every page by itself."""
-    start, started = int(cursor.get("start", 0)), datetime.now(UTC)
-    answer = source.call(METHOD, {**BY_ID, "start": start})
-    rows, odd = rows_of(answer)
-    further = answer.next is not None and answer.next > start and rows and not (limit and start + len(rows) >= limit)
-    log = PageEntry(start // PAGE, PAGE, len(rows), digest({"start": start}), started, datetime.now(UTC))
-    return Page(
-        rows=rows[: max(0, limit - start)] if limit else rows,
-        next=[{"start": answer.next}] if further else [],
-        reported=answer.total if not start else None,
-        log=[log],
-        alarms=odd,
+    """The first page tells how many there are; the others share requests. An answer that says another place goes on
+    there."""
+    start, total = int(cursor.get("start", 0)), int(cursor.get("total", 0))
+    starts = range(start, min(total, limit or total), PAGE)[:AT_ONCE] or [start]
+    commands = [Command(METHOD, {**BY_ID, "start": one}) for one in starts]
+    began = datetime.now(UTC)
+    answers = source.batch(commands) if start else [source.call(METHOD, commands[0].params)]
+    page, further = Page(reported=None if start else answers[0].total), start
+    for command, answer in zip(commands, answers, strict=True):
+        if further != command.params["start"]:
+            break
+        if answer.error is not None:
+            if not page.log:
+                raise answer.error
+            break  # asked again, with those behind it
+        rows, odd = rows_of(answer)
+        page.rows.extend(rows)
+        page.alarms.extend(odd)
+        page.log.append(PageEntry(further // PAGE, PAGE, len(rows), digest(command.params), began, datetime.now(UTC)))
+        total = total if answer.total is None else answer.total
+        further = answer.next if answer.next is not None and answer.next > further and rows else 0
+    return replace(
+        page,
+        rows=page.rows[: max(0, limit - start)] if limit else page.rows,
+        next=[{"start": further, "total": total}] if further and not (limit and further >= limit) else [],
     )
 
 
