@@ -69,7 +69,7 @@ class Part(NamedTuple):
 AROUND = {name.removeprefix("crm_"): 8_000 for name in OWNERS}
 PARTS = (
     Part(
-        {"leads": 160_000, "quotes": 160_000, "invoices": 160_000},
+        {"leads": 250_000, "quotes": 250_000, "invoices": 250_000},
         {name: sold(name) for name in ("crm_leads", "crm_quotes", "crm_invoices")},
     ),
     Part({"products": 300_000}, {"crm_catalog": catalog}),

@@ -36,7 +36,8 @@ from b24sim.company import (
 )
 from b24sim.company.activity_rows import activity_row
 from b24sim.company.chats import Chat
-from b24sim.company.crm_ids import DEAL
+from b24sim.company.crm import Items
+from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.company.files import File, file_of
 from b24sim.company.timeline import Timeline
 from b24sim.http import Message, Receive, Scope, Send
@@ -86,18 +87,17 @@ def multiplied(portal: Portal, users: int) -> None:
     portal.company.users = Copies(portal.company.users, users)
 
 
-def copied_deals(portal: Portal) -> None:
-    """Deals above a thousand; the product rows of each are its own."""
-    deals = portal.company.crm.items[DEAL]
-    genuine = deals.plain
-    grown = deals.ids[:GROWN]
+def copied_items(items: Items) -> None:
+    """Records above a thousand; the product rows of each are its own."""
+    genuine = items.plain
+    grown = items.ids[:GROWN]
     texts = [text.replace(b"%", b"%%") for text in map(genuine, grown) if text is not None]
     patterns = [re.sub(rb'"id":\d+', rb'"id":%(n)d', text, count=1) for text in texts]
 
     def plain(number: int) -> bytes | None:
         return genuine(number) if number <= grown[-1] else patterns[number % len(patterns)] % {b"n": number}
 
-    deals.plain = plain  # type: ignore[method-assign]
+    items.plain = plain  # type: ignore[method-assign]
 
 
 def scattered_kinds() -> None:
@@ -174,7 +174,7 @@ class Punctual(App):
 def _options(arguments: list[str]) -> argparse.Namespace:
     known = parser()
     known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
-    known.add_argument("--genuine", action="store_true", help="no deal is a copy")
+    known.add_argument("--genuine", action="store_true", help="no record of the CRM is a copy")
     known.add_argument("--schedules", type=int, default=0, help="schedules of recurring deals, without the deals")
     known.add_argument("--cheap-rows", action="store_true", help="what a page skips costs no execution time")
     known.add_argument("--plain-tasks", action="store_true", help="short talks; one task in five has a file")
@@ -182,7 +182,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    """As `python -m b24sim`; `--users` and `--deals` above a thousand are copies."""
+    """As `python -m b24sim`; users and records of the CRM above a thousand are copies."""
     options = _options(arguments)
     users = options.users or 0
     if users > GROWN:
@@ -205,8 +205,14 @@ def main(arguments: list[str]) -> int:
     with serve(portal, options.host, options.port, tls=options.tls, app=Punctual) as running:
         if users > GROWN:
             multiplied(portal, users)
-        if (options.deals or 0) > GROWN and not options.genuine:
-            copied_deals(portal)
+        for kind, count in (
+            (DEAL, options.deals),
+            (LEAD, options.leads),
+            (QUOTE, options.quotes),
+            (SMART_INVOICE, options.invoices),
+        ):
+            if (count or 0) > GROWN and not options.genuine:
+                copied_items(portal.company.crm.items[kind])
         print(json.dumps(running.ready()), flush=True)
         leave.wait()
     return 0

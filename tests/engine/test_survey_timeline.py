@@ -39,4 +39,4 @@ def test_questions_about_the_timeline_are_forecast_as_get_makes_them(tmp_path: P
     assert made["crm.activity.binding.list"] < 200  # not those that a rule leaves out
     for method in ASKED:
         assert counts[method] == pytest.approx(made[method], rel=0.3), method
-    assert comments.count >= read
+    assert comments.count == pytest.approx(read, rel=0.2)  # however many lists each is in

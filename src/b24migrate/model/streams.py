@@ -300,6 +300,7 @@ class PerParent:
     # with `row_key`: the same child may be in the lists of several parents, so the totals of these lists say nothing of
     # their number, and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
     shared: bool = False
+    lists: Callable[[SourceRecord], int] = lambda _: 1  # with `shared`: in how many of them a child is, for a forecast
     keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None  # what other methods tell of the children
     enrich_scope: str = ""

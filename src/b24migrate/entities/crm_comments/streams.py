@@ -64,6 +64,7 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
         id="ID",
         row_key=lambda _, row: str(row["ID"]),
         shared=True,
+        lists=lambda seen: len(owners_of(seen)),
         enrich=with_owners,
         enrich_scope="crm",
     )

@@ -46,8 +46,10 @@ class Children:
         self._meter = meter
         self._share = share
         self._chance = chance
-        self._met: set[tuple[str, str]] = set()  # stream and id of children that parents share
+        # stream and id of children that parents share, and in how many lists each is
+        self._met: dict[tuple[str, str], int] = {}
         self._new = 0  # of the children that were read last those that were not met before
+        self._shares = 0.0  # and how many they are if one that is in two lists counts as half in each
 
     def sample(self, sampled: Sampled, reading: PerParent, of: Sampled) -> None:
         """`of`: the parents, as far as they are known."""
@@ -125,13 +127,16 @@ class Children:
         if any(map(reading.uncounted, chosen)):
             calls = self._count_calls(reading, chosen, counts)
         part = max(1.0, (in_all - len(apart)) / len(chosen)) if chosen else 1.0
+        if reading.shared and self._new:  # a child is asked about once, in however many lists it is
+            of_lists = {key: count for key, count in calls.items() if key[1] == reading.method.lower()}
+            calls = Counter({**scale_calls(calls, self._shares / self._new), **of_lists})
         every = Counter(scale_calls(calls, part))
         every.update(own)
         pages = [1 + count // PAGE for count in counts]
         family = _Family(reading, of, in_all, counts)
         self._add_load(sampled, family, every, [*pages, *(1 + one // PAGE for one in own_counts)])
         if reading.row_key is None or not reading.bare:
-            once = self._new / max(1, sum(counts)) if reading.shared else 1.0
+            once = self._shares / max(1, sum(counts)) if reading.shared else 1.0
             self._add_count(sampled, family, (sum(counts) * part + sum(own_counts)) * once)
 
     def _ask(
@@ -182,7 +187,7 @@ class Children:
     ) -> Counter[str]:
         """Meets the children of these, or as many as a request brings. How many each has."""
         found: Counter[str] = Counter()
-        self._new = 0
+        self._new, self._shares = 0, 0.0
         for start in range(0, len(parents), COMMANDS):
             progress = [Progress(parent) for parent in parents[start : start + COMMANDS]]
             by_id = {one.parent.id: one.parent for one in progress}
@@ -196,9 +201,11 @@ class Children:
                         continue  # it was read before in another place; get sets it aside
                     sampled.add_row(one, len(row.payload), self._chance)
                     self._new += 1
+                    self._met[sampled.stream.name, row.source_id] = max(1, reading.lists(one))
                     if not reading.shared:
                         found[str(one.extras.get("of") or one.parent)] += 1
                 if reading.shared:
+                    self._shares += sum(1 / self._met[sampled.stream.name, row.source_id] for row in page.rows)
                     found.update({parent: got for parent, (_, got) in page.parents.items()})
                 progress = [
                     Progress(
@@ -218,7 +225,7 @@ class Children:
             return rows
         new = {(sampled.stream.name, row.source_id): row for row in rows}
         new = {key: row for key, row in new.items() if key not in self._met}
-        self._met |= new.keys()
+        self._met |= dict.fromkeys(new, 1)
         return list(new.values())
 
     def _enrich(self, sampled: Sampled, reading: PerParent, rows: list[Row]) -> list[Row]:
