@@ -19,7 +19,7 @@ from b24migrate.model.fidelity import Rule
 from b24migrate.model.interrupt import Interrupt
 from b24migrate.model.records import Job, Json, Record, Row, Span, Table, children_span, order_key
 from b24migrate.model.streams import Entity, FileKind, Known, PerParent, Policy, Reading, SourceRecord, Stream
-from b24migrate.ports import CUSTOM_FIELDS, Clock, Files, Queue, Source, Store, Target
+from b24migrate.ports import CUSTOM_FIELDS, Clock, Files, Queue, Register, RegisterRow, Source, Store, Target
 
 ATTEMPTS = 3
 LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
@@ -241,6 +241,14 @@ def walk(context: RunContext, table: Table, span: Span = Span()) -> Iterator[Rec
         if len(records) < WALKED_AT_ONCE:
             return
         span = span._replace(lo=order_key(records[-1].row_key))
+
+
+def walk_rows(context: RunContext, register: Register, prefix: str) -> Iterator[RegisterRow]:
+    """The same of a register: what a rule leaves out may be as much as what is staged."""
+    after = ""
+    while rows := context.store.some_rows(register, prefix, after, WALKED_AT_ONCE):
+        yield from rows
+        after = rows[-1].key
 
 
 def decode_extras(extras: bytes | None) -> Mapping[str, Json]:

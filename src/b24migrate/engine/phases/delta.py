@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext, decode_record, walk
+from b24migrate.engine.phases.context import RunContext, decode_record, walk, walk_rows
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
@@ -405,7 +406,7 @@ def note_highest(context: RunContext, entity: Entity, pass_no: int) -> None:
 
 
 def find_highest(context: RunContext, stream: Stream, part: Part) -> int:
-    return max((*excluded_ids(context, stream, part), max(staged_ids(context, stream, part.span()), default=0)))
+    return max(chain(excluded_ids(context, stream, part), staged_ids(context, stream, part.span())), default=0)
 
 
 def staged_ids(context: RunContext, stream: Stream, span: Span) -> Iterator[int]:
@@ -418,11 +419,11 @@ def staged_ids(context: RunContext, stream: Stream, span: Span) -> Iterator[int]
         span = span._replace(lo=order_key(keys[-1]))
 
 
-def excluded_ids(context: RunContext, stream: Stream, part: Part) -> list[int]:
-    """Of the records that a rule left out."""
+def excluded_ids(context: RunContext, stream: Stream, part: Part) -> Iterator[int]:
+    """Of the records that a rule left out: as many as there are records, in some portals."""
     prefix = f"excluded:{stream.name}:{part.prefix + ':' if part.prefix else ''}"
-    keys = (row.key.removeprefix(prefix) for row in context.store.rows(SET_ASIDE, prefix))
-    return [int(key) for key in keys if key.isdecimal()]
+    keys = (row.key.removeprefix(prefix) for row in walk_rows(context, SET_ASIDE, prefix))
+    return (int(key) for key in keys if key.isdecimal())
 
 
 def write_marks(context: RunContext, entities: Collection[Entity], passes: Mapping[str, int]) -> None:

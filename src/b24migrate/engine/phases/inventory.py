@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_record, walk, walk_rows
 from b24migrate.engine.phases.delta import (
     CHILDREN,
     Part,
@@ -239,7 +239,8 @@ def note_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
     note_excluded(context, entity, stream)
     if context.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return
-    rows = [row.values for row in context.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
+    found = walk_rows(context, SET_ASIDE, f"impossible:{stream.name}:")
+    rows = [row.values for row in found if row.values.get("Name")]
     for reason, group in Counter(row["Reason"] or "" for row in rows).most_common():
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
         examples = [f"{_short(name)} {count}" for name, count in names]
@@ -252,7 +253,7 @@ def note_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Those with a name repeat another record, each its own."""
     if count_set_aside(context, stream.name, "excluded") > MOST_COUNTED:
         return
-    rows = (row.values for row in context.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
+    rows = (row.values for row in walk_rows(context, SET_ASIDE, f"excluded:{stream.name}:"))
     for rule, count in sorted(Counter(row["Reason"] or "" for row in rows if not row.get("Name")).items()):
         level = "warning" if stream.unsure and _key(rule) == stream.unsure else "info"
         context.note(entity.name, say("note.by_rule", stream=stream.name, count=count, why=rule), level)
