@@ -89,54 +89,6 @@ def enrich_children(
     """Stages the children of each request with what it told of them. Those that this pass has met before are not asked
     about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the page with
     these only."""
-    if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
-        return page
-    again = reading.enrich_again if isinstance(reading, Listing) and context.options.delta else None
-    known = context.known(stream)
-    enrich = (lambda source, rows: again(source, rows, known)) if again else reading.enrich
-    try:
-        rows = _enrich(context, stream, enrich, page.rows)
-    except Forbidden as error:
-        raise error.gate from None
-    except Permanent as error:
-        if error.code in UNCLEAR and not (gently and len(page.rows) == 1):
-            raise Transient(error.message, code=error.code, hint=error.hint, own=True) from None
-        context.note(context.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
-        if error.code == NO_SUCH_METHOD:  # this portal does not have the method
-            return page
-        return replace(page, rows=[partial.mark_refused(row, error) for row in page.rows])
-    except Transient as error:
-        if not (gently and error.own and len(page.rows) == 1):
-            raise
-        rows = [partial.mark_refused(row, error) for row in page.rows]
-    for row in rows:
-        if row.extras and REFUSED in row.extras:
-            context.note(context.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
-    return replace(page, rows=rows)
-
-
-def _enrich(
-    context: RunContext, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
-) -> list[Row]:
-    """An unexpected answer is an error of these rows."""
-    try:
-        return enrich(context.source, rows)
-    except OddValue as odd:
-        raise Transient(say("record.odd_value", field=str(odd)), code=STRANGE, own=True) from None
-    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-        about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
-        raise unexpected(context, bug, context.owner[stream.name].name, about) from None
-
-
-# ---------------------------------------------------------------- children
-
-
-def enrich_children(
-    context: RunContext, stream: Stream, reading: PerParent, page: Page, pass_no: int, *, gently: bool
-) -> Page:
-    """Stages the children of each request with what it told of them. Those that this pass has met before are
-    not asked about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the page
-    with these only."""
     if reading.enrich is None or not page.rows:
         return page
     rows = {row.source_id: row for row in page.rows}
