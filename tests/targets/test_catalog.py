@@ -101,6 +101,15 @@ def test_answers_that_get_lost_double_nothing(tmp_path: Path) -> None:
         assert len(catalog.enums) == len(source.enums)
 
 
+def test_a_price_whose_answer_got_lost_is_not_taken_for_that_of_a_larger_quantity(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "crm_catalog", products=14) as move:
+        move.lose(2, "catalog.price.add")
+        move.run()
+        known = [one for one in targets(move, "CrmPrices").values() if one != "none"]
+        assert len(known) == len(set(known)) == len(box_of(move).prices)
+        assert move.unforeseen == []
+
+
 def test_a_property_of_the_box_gets_the_values_that_it_lacks(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_catalog", products=3) as move:
         call = move.world.box.portal

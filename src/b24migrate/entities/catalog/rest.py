@@ -479,8 +479,15 @@ def add_prices(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
             yield create_one(box, item, "catalog.price.add", price_params, lambda said: str(said["price"]["id"]))
 
 
+def trace_price(item: Item) -> Args:
+    same = {name: item.fields.get(name) for name in ("productId", "catalogGroupId")}
+    return {**same, "more": rest_rules.is_for_more(item.fields)}
+
+
 def find_prices(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    names = {(str(trace["productId"]), str(trace["catalogGroupId"])): key for key, trace in begun.items()}
+    """That of a larger quantity was never sent, and the price of one has the same product and type."""
+    sent = {key: trace for key, trace in begun.items() if not trace.get("more")}
+    names = {(str(trace["productId"]), str(trace["catalogGroupId"])): key for key, trace in sent.items()}
     asked = [
         Command("catalog.price.list", {"filter": {"@productId": some}, **BY_ID})
         for some in in_chunks(sorted({product for product, _ in names}))
@@ -512,7 +519,7 @@ PRICES = Writer(
     needs=tuple(f"catalog.price.{verb}" for verb in ("list", "add", "update", "delete")),
     optional=True,
     create=add_prices,
-    trace=lambda item: {name: item.fields.get(name) for name in ("productId", "catalogGroupId")},
+    trace=trace_price,
     find=find_prices,
     update=update_price,
     read=read_prices,
