@@ -189,7 +189,7 @@ def survive(
             portal("--seed", str(seed), *options_of(size), f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
             BOXES[target](Path(place), speed) as box,
         ):
-            tally = Tally(kills, random.Random(seed), kills_per_pause, aims)
+            tally = Tally(kills, random.Random(seed), kills_per_pause, aims, box.untaken)
             report = _survive(seed, (Path(place), under), (cloud, box), tally, started + seconds)
             if keep and report.proof.differences:
                 keep_rest(keep / f"{target}-{seed}", Path(place), box)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from tests.chaos.portals import ROOT
@@ -104,16 +104,18 @@ class Tally:
         chance: random.Random,
         kills_per_pause: int = KILLS_PER_PAUSE,
         aims: Sequence[Cell] = (),
+        without: Collection[str] = (),
     ) -> None:
-        """`aims`: where, instead of everywhere in turn."""
-        rounds, rest = divmod(wanted, len(CELLS))
+        """`aims`: where, instead of everywhere in turn. `without`: entities that the plan leaves out."""
+        cells = [one for one in CELLS if one[0] not in without]
+        rounds, rest = divmod(wanted, len(cells))
         self.wanted = wanted
         self.kills_per_pause = kills_per_pause
         self.passes = 0 if aims else PASSES
         self.kills = 0
         self.pauses = 0
         self.box_killed: set[Cell] = set()
-        self.aims = Counter(aims or [*CELLS * rounds, *chance.sample(CELLS, rest)])
+        self.aims = Counter(aims or [*cells * rounds, *chance.sample(cells, rest)])
         self.killed: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
         self.exits: Counter[int] = Counter()
