@@ -135,7 +135,9 @@ def _likeness(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
     for name in ("ENTITY_ID", "entityTypeId", "UF_HEAD", "CURRENCY", "code", "rate", "base"):
         if name in wanted and wanted[name] != there.get(name):
             yield name, f"{name} is {there.get(name)!r}, not {wanted[name]!r}"
-    alike = [name for name in ("STATUS_ID", "XML_ID", "NAME", "name", "title") if name in wanted]
+    codes = ("STATUS_ID", "XML_ID", "CURRENCY", "code", "rate")  # one stays what it is when its name is changed
+    alike = [name for name in (*codes, "NAME", "name", "title") if name in wanted]
+    alike += ["base"] if wanted.get("base") else []
     if alike and not any(wanted[name] == there.get(name) for name in alike):
         yield "", f"was linked to something else: {there}"
 
