@@ -80,4 +80,6 @@ def test_a_deletion_is_demanded_only_of_what_a_pass_was_shown() -> None:
 
 
 def shown(stream: str, *ids: str) -> Source:
-    return Source({"chats": {}, stream: {one: {} for one in ids}}, set(), set(), {}, {}, lambda _method, _params: None, "")
+    return Source(
+        {"chats": {}, stream: {one: {} for one in ids}}, set(), set(), {}, {}, lambda _method, _params: None, ""
+    )
