@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -30,7 +30,6 @@ from b24migrate.insight.status import HistoryWriter
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.events import Event, Observer, PortalBack, PortalDown, Waited
 from b24migrate.model.interrupt import Interrupt
-from b24migrate.model.streams import Entity
 from b24migrate.model.values import utc_text
 from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store, Target
 from b24migrate.stores import exists, located, open_store
@@ -55,17 +54,20 @@ class App:
     def with_context(self, context: RunContext) -> App:
         return replace(self, runner=replace(self.runner, context=context))
 
-    def chosen(self, names: tuple[str, ...] = ()) -> list[str]:
-        """The named entities, or all that the configuration enables, with those that come with them."""
-        wanted = set(names) or set(self.settings.run.entities)
+    def chosen(self, names: Collection[str] = ()) -> list[str]:
+        """Exactly the named entities, or all that the configuration enables."""
+        known = [one.name for one in self.catalog.entities]
+        wanted = names or self.chosen_together(self.settings.run.entities) or known
+        return [name for name in known if name in wanted and (names or not self.settings.is_switched_off(name))]
 
-        def is_meant(one: Entity) -> bool:
-            if one.name in names:
-                return True
-            asked = not wanted or not wanted.isdisjoint((one.name, *one.comes_with))
-            return asked and not self.settings.is_switched_off(one.name)
-
-        return [one.name for one in self.catalog.entities if is_meant(one)]
+    def chosen_together(self, names: Collection[str]) -> list[str]:
+        """The named entities, and those that come with them unless they are switched off."""
+        return [
+            one.name
+            for one in self.catalog.entities
+            if one.name in names
+            or (not set(names).isdisjoint(one.comes_with) and not self.settings.is_switched_off(one.name))
+        ]
 
     def planned(self) -> list[str]:
         """All that the configuration enables, without those that the last look at both portals left out."""

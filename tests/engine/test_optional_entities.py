@@ -172,11 +172,11 @@ def test_a_store_of_an_earlier_version_goes_on(optional: Made) -> None:
 def test_what_comes_with_an_entity_that_a_person_names(tmp_path: Path) -> None:
     with world(tmp_path, small(companies=0)) as made:
         with made.app() as app:
-            named = app.chosen(("crm_activities",))
-            assert set(named) == {"crm_calls", "crm_activities", "crm_notes"}
-            assert set(app.chosen(("crm_comments",))) == {"crm_comments", "crm_notes"}
-            assert app.chosen(("crm_calls",)) == ["crm_calls"]
+            assert set(app.chosen_together(["crm_activities"])) == {"crm_calls", "crm_activities", "crm_notes"}
+            assert set(app.chosen_together(["crm_comments"])) == {"crm_comments", "crm_notes"}
+            assert app.chosen_together(["crm_calls"]) == ["crm_calls"]
+            assert app.chosen(["crm_activities"]) == ["crm_activities"]  # one step of it
         made.settings = {"entities": {"crm_calls": {"enabled": False}}, "run": {"entities": ["crm_activities"]}}
         with made.app() as app:
             assert set(app.chosen()) == {"crm_activities", "crm_notes"}
-            assert "crm_calls" in app.chosen(("crm_calls", "crm_activities"))
+            assert "crm_calls" in app.chosen_together(["crm_calls", "crm_activities"])

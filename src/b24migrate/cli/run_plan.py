@@ -86,13 +86,14 @@ def conduct(
 
 
 def run_plan(entities: Sequence[str], phases: Sequence[str] = (), *, delta: bool = False, deep: bool = False) -> Act:
-    """The named entities (none: those that the configuration wants) through the phases (none: all). `delta`: reads only
-    what may have changed; `deep`: and what moves no date and no count."""
+    """The named entities (none: those that the configuration wants) through the phases (none: all, with the entities
+    that come with them). `delta`: reads only what may have changed; `deep`: and what moves no date and no count."""
     from b24migrate.model.streams import PHASES
 
     def act(app: App, tick: Callable[[], None]) -> RunResult:
+        together = entities and not phases
         return app.runner.run(
-            app.chosen(tuple(entities)),
+            app.chosen_together(entities) if together else app.chosen(entities),
             tuple(phases) or PHASES,
             delta=delta,
             deep=deep,

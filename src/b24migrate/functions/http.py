@@ -72,7 +72,9 @@ def start(keeper: AppCache, body: bytes) -> Reply:
             rules = fidelity.relevant_rules(app.context, fidelity.ask_target(app.context), app.chosen(tuple(names)))
             fidelity.accept(app.context, rules, say("work.by_request"))
         limit = _limit(app, wish.test_limit)
-        wanted = Plan(tuple(app.chosen(tuple(names))), tuple(_phases(wish.phases)), limit)
+        together = names and not wish.phases
+        chosen = app.chosen_together(names) if together else app.chosen(names)
+        wanted = Plan(tuple(chosen), tuple(_phases(wish.phases)), limit)
         return _begin_run(app, wanted, named=names)
 
     return _answer(keeper, act, fresh=True)
@@ -84,7 +86,7 @@ def do(keeper: AppCache, task: str, body: bytes) -> Reply:
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
         limit = _limit(app, _read(body, Limit).test_limit)
-        return _begin_run(app, Plan(tuple(app.chosen((entity,))), (phase,), limit), named=[entity])
+        return _begin_run(app, Plan((entity,), (phase,), limit), named=[entity])
 
     return _answer(keeper, act, fresh=True)
 
