@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +13,7 @@ from tests.stores.shelf import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, at
 
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Job, Staged, Status, Table
-from b24migrate.ports import CUSTOM_FIELDS, REGISTERS, RUNS, RegisterRow
+from b24migrate.ports import CUSTOM_FIELDS, REGISTERS, RUNS, SET_ASIDE, RegisterRow
 from b24migrate.stores import Opened, open_store
 from b24migrate.stores.sqlite import SqliteStore, database
 
@@ -271,6 +272,24 @@ def fail(opened: Opened, first: int, end: int) -> None:
         job = Job("groups-set", "send", {"stream": "groups", "record": str(number)})
         opened.queue.letter(job, code="BAD", reason="no", now=NOON)
     opened.queue.put([Job("groups-get", "read", {"after": number}) for number in range(first, end)], visible_at=at(99))
+
+
+def test_questions_for_any_number_of_keys_are_few_statements(opened: Opened) -> None:
+    """A connection keeps each statement that it prepared."""
+    stage(opened.store, *map(row, range(300)))
+    opened.store.write(SET_ASIDE, [RegisterRow(f"excluded:groups:{key}", {"Why": "excluded"}) for key in range(300)])
+    assert isinstance(opened.store, SqliteStore)
+    statements: set[str] = set()
+    with opened.store.database.reading() as connection:
+        connection.set_trace_callback(lambda statement: statements.add(re.sub("'[^']*'", "?", statement)))
+    for count in range(600):
+        wanted = [str(key) for key in range(count)]
+        there = set(wanted[:300])
+        assert opened.store.known(GROUPS, wanted) == there
+        assert opened.store.get(GROUPS, wanted).keys() == there
+        found = opened.store.rows_of(SET_ASIDE, [f"excluded:groups:{key}" for key in wanted])
+        assert {key.rpartition(":")[2] for key in found} == there
+    assert len(statements) <= 3 * 10
 
 
 def test_the_log_does_not_grow_without_bound(tmp_path: Path, opened: Opened) -> None:

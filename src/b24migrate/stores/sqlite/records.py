@@ -151,8 +151,10 @@ class RecordMethods:
                     break
                 at, key = place, row[0]
                 chosen.append(key)
-            rows = connection.execute(sql(_GET, table, marks=marks(len(chosen))), chosen)
-            return sorted(map(record, rows), key=lambda one: order_key(one.row_key))
+            found: list[Record] = []
+            for chunk in chunks(chosen):
+                found += map(record, connection.execute(sql(_GET, table, marks=marks(len(chunk))), chunk))
+        return sorted(found, key=lambda one: order_key(one.row_key))
 
     def failed(self, table: Table, limit: int, *, code: str = "") -> list[Record]:
         query = sql(_FAILED, table, also="AND LastErrorCode = ?" if code else "")

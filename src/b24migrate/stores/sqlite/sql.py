@@ -80,9 +80,17 @@ def same_form(stamp: str | None) -> str | None:
     return text(moment(stamp)) if stamp else None
 
 
-def chunks(items: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+# A connection keeps the statements that it prepared. Each length is another one; with 500 marks it takes 100 KB.
+_LENGTHS = (1, 2, 5, 10, 25, 50, 100, 250, 500)
+
+
+def chunks(items: Sequence[T]) -> Iterator[list[T]]:
+    """Parts for `IN (…)`, of few lengths: the last item is repeated."""
+    longest = _LENGTHS[-1]
+    for start in range(0, len(items), longest):
+        some = list(items[start : start + longest])
+        length = next(one for one in _LENGTHS if one >= len(some))
+        yield some + some[-1:] * (length - len(some))
 
 
 def marks(count: int) -> str:
