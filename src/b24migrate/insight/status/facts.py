@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,11 +33,15 @@ from b24migrate.model.streams import PHASES, Entity, Stream
 from b24migrate.ports import (
     ANALYSIS,
     CHECKPOINTS,
+    CONFLICTS,
+    FINDINGS,
     INVENTORY,
     OUTAGES,
     QUOTA,
+    SET_ASIDE,
     UNRESOLVED,
     VERIFIED,
+    Register,
     RegisterRow,
     Store,
 )
@@ -134,18 +138,22 @@ class RegisterCounts(NamedTuple):
     undecided: int
 
     @classmethod
-    def read(cls, context: RunContext, stream: Stream) -> RegisterCounts:
+    def read(cls, context: RunContext, stream: Stream, filled: Collection[Register]) -> RegisterCounts:
+        """`filled`: the registers that have rows at all. Those without rows have none of the stream."""
         name = stream.name
-        conflicts = count_conflicts(context, stream)
+        conflicts = count_conflicts(context, stream) if CONFLICTS in filled else 0
         return cls(
-            count_set_aside(context, name, "excluded"),
-            count_set_aside(context, name, "impossible"),
-            count_differences(context, stream),
-            context.store.count(UNRESOLVED, f"{name}:"),
-            int(context.store.total(VERIFIED, f"{name}:", "Equal") or 0),
+            count_set_aside(context, name, "excluded") if SET_ASIDE in filled else 0,
+            count_set_aside(context, name, "impossible") if SET_ASIDE in filled else 0,
+            count_differences(context, stream) if FINDINGS in filled else 0,
+            context.store.count(UNRESOLVED, f"{name}:") if UNRESOLVED in filled else 0,
+            int(context.store.total(VERIFIED, f"{name}:", "Equal") or 0) if VERIFIED in filled else 0,
             conflicts,
             count_open(context, stream) if conflicts else 0,
         )
+
+
+COUNTED = (SET_ASIDE, FINDINGS, UNRESOLVED, VERIFIED, CONFLICTS)
 
 
 class _Cached(NamedTuple):
@@ -174,22 +182,28 @@ class _CountReader:
 
     def read(self, streams: Sequence[Stream], states: AllStates, *, under_way: bool) -> dict[str, RegisterCounts]:
         versions = {stream.name: states.read(self._context.owner[stream.name].name).version for stream in streams}
+        due = [one for one in streams if self._is_due(one.name, versions[one.name], under_way=under_way)]
+        found = zip(COUNTED, self.map(self._has_rows, COUNTED), strict=True) if due else ()
+        filled = [register for register, has_rows in found if has_rows]
 
-        def read(stream: Stream) -> RegisterCounts:
-            return self._read(stream, versions[stream.name], under_way=under_way)
+        def read(stream: Stream) -> None:
+            began_s = time.monotonic()
+            counts = RegisterCounts.read(self._context, stream, filled)
+            cost_s = time.monotonic() - began_s
+            self._cached[stream.name] = _Cached(counts, versions[stream.name], began_s, cost_s)
 
-        return {stream.name: found for stream, found in zip(streams, self.map(read, streams), strict=True)}
+        self.map(read, due)
+        return {stream.name: self._cached[stream.name].counts for stream in streams}
 
-    def _read(self, stream: Stream, version: int, *, under_way: bool) -> RegisterCounts:
-        now_s = time.monotonic()
-        cached = self._cached.get(stream.name)
-        if cached is not None and cached.version == version:
-            lasts_s = min(SELDOM_S, OFTEN * cached.cost_s) if under_way else SELDOM_S
-            if now_s - cached.read_s < lasts_s:
-                return cached.counts
-        counts = RegisterCounts.read(self._context, stream)
-        self._cached[stream.name] = _Cached(counts, version, now_s, time.monotonic() - now_s)
-        return counts
+    def _is_due(self, stream: str, version: int, *, under_way: bool) -> bool:
+        cached = self._cached.get(stream)
+        if cached is None or cached.version != version:
+            return True
+        lasts_s = min(SELDOM_S, OFTEN * cached.cost_s) if under_way else SELDOM_S
+        return time.monotonic() - cached.read_s >= lasts_s
+
+    def _has_rows(self, register: Register) -> bool:
+        return bool(self._context.store.some_rows(register, "", "", 1))
 
 
 # ---------------------------------------------------------------- facts
