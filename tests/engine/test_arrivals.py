@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.engine.world import World, small, world
 
+from b24migrate.engine.phases import arrivals
+from b24migrate.model.errors import Transient
 from b24sim.company.crm_ids import COMPANY, DEAL
 from b24sim.table import Table
 
@@ -73,3 +76,18 @@ def test_a_deal_gets_its_company(tmp_path: Path) -> None:
         sent = made.imported("crm_deals")[f"source:crm_deals:{deal}"]["updated_count"]
         assert made.run().exit_code == 0
         assert made.imported("crm_deals")[f"source:crm_deals:{deal}"]["updated_count"] == sent
+
+
+def test_what_could_not_be_noted_is_noted_by_the_next_attempt(tmp_path: Path) -> None:
+    def refuse(*_: Any) -> None:
+        raise Transient("the store does not answer")
+
+    with world(tmp_path, PLAN) as made, made.app() as app:
+        named = [("users", "7")]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(app.context.store, "write", refuse)
+            with pytest.raises(Transient):
+                arrivals.note_missed(app.context, named)
+        assert not arrivals.has_missed(app.context)
+        arrivals.note_missed(app.context, named)
+        assert arrivals.has_missed(app.context)

@@ -23,9 +23,10 @@ LOST = frozenset({"references_dropped", "placeholders"})
 
 def note_missed(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     """Before the records that lack these are sent."""
-    new = context.memory.missed.add_new(named)
+    new = context.memory.missed.find_new(named)
     if new:
         context.store.write(DELETIONS, [RegisterRow(f"{MISSED}:{stream}:{key}", {}) for stream, key in new])
+        context.memory.missed.add(new)
 
 
 def find_arrived(context: RunContext, stream: str) -> Iterator[list[str]]:

@@ -39,14 +39,16 @@ class Missed:
         self._named: set[tuple[str, str]] = set()
         self._lock = Lock()
 
-    def add_new(self, named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Those that were not in it."""
+    def find_new(self, named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         with self._lock:
-            new = set(named) - self._named
+            return sorted(set(named) - self._named)
+
+    def add(self, named: Iterable[tuple[str, str]]) -> None:
+        """Once they are written."""
+        with self._lock:
             if len(self._named) > REMEMBERED:
                 self._named.clear()
-            self._named |= new
-        return sorted(new)
+            self._named.update(named)
 
 
 class Links:
