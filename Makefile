@@ -34,6 +34,9 @@ demo: setup ## migrate a simulated company to a simulated box, live
 demo-azure: setup azurite ## the same demo on the Azure store: Azurite and two workers
 	@$(PY) scripts/demo_azure.py
 
+# Tests allocate and free the same megabytes again and again; glibc gives them back to the system each time.
+test: export MALLOC_TRIM_THRESHOLD_ := 268435456
+test: export MALLOC_TOP_PAD_ := 16777216
 test: ## all tests
 	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core
 	@$(PY) -m pytest -n $(HANDS) # shared out by tests/shares.py

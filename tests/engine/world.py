@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tests.empty_store import put_empty_store
+
 from b24migrate.app import App, open_app
 from b24migrate.config import load
 from b24migrate.engine import requeue
@@ -91,6 +93,8 @@ class Migration(ABC):
         config.write_text(f"{text}[run]\nentities = {entities}\n")
         tables = {name: self.settings.get(name, {}) | settings.get(name, {}) for name in {*self.settings, *settings}}
         loaded = load(config, environ={}, **tables)  # type: ignore[arg-type]
+        if "store" not in tables:
+            put_empty_store(self.folder)
         with open_app(loaded, base=self.folder, observers=(self._saw,), clock=self.clock) as app:
             yield app
 

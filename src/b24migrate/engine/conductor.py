@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 
 from b24migrate.engine import analysis as analyses
@@ -48,6 +49,7 @@ class Conductor:
         self._states = AllStates(context.store)
         self._entities = [entity for entity in context.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
+        self._passed: dict[str, int] = {}  # what gates found complete
         self._lock = Lock()
         self._marked = False
         self.put = 0  # jobs that it has put on the queue
@@ -61,14 +63,18 @@ class Conductor:
             state = self._states.read(entity.name)
             stale = continued and state.phase("get").state != PENDING and self._is_reading_outdated(entity, state)
             after = self._phases.index("get") if stale and "get" in self._phases else len(self._phases)
-            for place in reversed(range(len(self._phases))):  # get at last: until then it can be seen that it is stale
-                phase = self._phases[place]
-                if continued and place < after and state.phase(phase).state not in STUCK:
-                    continue
+            anew = [
+                phase
+                for place, phase in enumerate(self._phases)
+                if not continued or place >= after or state.phase(phase).state in STUCK
+            ]
+            if not anew and continued:
+                continue
+            for phase in anew:  # before it is pending: then another process may start it
                 self._context.queue.drop(entity.task(phase))
-                self._set(entity, phase, PhaseState())
-            if not continued:
-                self._states.change(entity.name, lambda before: replace(before, notes=()))
+            self._states.change(entity.name, partial(_restart, phases=anew, continued=continued))
+            for phase in anew:
+                self._tell(entity.name, phase, PhaseState())
 
     def _describe_readings(self, entity: Entity) -> dict[str, Json]:
         return {
@@ -174,7 +180,14 @@ class Conductor:
                 self._context.note(entity.name, skipped)
             return self._change_once(state, phase, PhaseState(SKIPPED, message=skipped))
         closed = gates.find_unmet(
-            self._context, analysis, self._states, entity, phase, plan=self._plan, coverage=self._coverage
+            self._context,
+            analysis,
+            self._states,
+            entity,
+            phase,
+            plan=self._plan,
+            coverage=self._coverage,
+            passed=self._passed,
         )
         if closed is not None:
             return self._change_once(state, phase, PhaseState(BLOCKED, message=closed.sentence))
@@ -257,14 +270,14 @@ class Conductor:
         """False when another process was faster: what it wrote is looked at next."""
         return self._states.swap(state.with_phase(phase, after))
 
-    def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:
-        self._states.change(entity.name, lambda before: before.with_phase(phase, after))
-        self._tell(entity.name, phase, after)
-        return True
-
     def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
         if phase not in (LATE, FINAL) or after.state in STUCK:
             self._context.tell(PhaseChanged(entity, phase, after.state, after.message))
+
+
+def _restart(before: EntityState, phases: Sequence[str], *, continued: bool) -> EntityState:
+    states = {**before.phases, **dict.fromkeys(phases, PhaseState())}
+    return replace(before, phases=states, notes=before.notes if continued else ())
 
 
 def add_late(phases: Sequence[str]) -> list[str]:

@@ -44,9 +44,10 @@ def find_unmet(
     *,
     plan: Plan,
     coverage: float,
+    passed: dict[str, int],
 ) -> Unmet | None:
-    """The first gate that keeps the mini-task from starting. A delta that only reports imports nothing, so that what
-    it reads waits for no import."""
+    """The first gate that keeps the mini-task from starting. `passed`: the versions of the entities whose import was
+    found complete. A delta that only reports imports nothing, so what it reads waits for no import."""
     if not analysis.completed:
         fix = say("gate.unseen_fix")
         return Unmet("analysis.completed", say("gate.unseen"), fix)
@@ -85,7 +86,7 @@ def find_unmet(
         (
             found
             for other in needed_entities(context, entity, plan.entities)
-            if (found := check_import(context, states, other, coverage))
+            if (found := check_import(context, states, other, coverage, passed))
         ),
         None,
     )
@@ -160,9 +161,14 @@ def is_importing(plan: Plan, states: States, other: Entity) -> bool:
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 
-def check_import(context: RunContext, states: States, other: Entity, coverage: float) -> Unmet | None:
+def check_import(
+    context: RunContext, states: States, other: Entity, coverage: float, passed: dict[str, int]
+) -> Unmet | None:
     gate = f"{other.name}.import.completed"
-    if states.read(other.name).phase("set").state != DONE:
+    state = states.read(other.name)
+    if passed.get(other.name) == state.version:
+        return None
+    if state.phase("set").state != DONE:
         fix = say("gate.import_first_fix", name=other.name)
         return Unmet(gate, say("gate.import_first", entity=other.name), fix)
     for stream in other.streams:
@@ -172,7 +178,10 @@ def check_import(context: RunContext, states: States, other: Entity, coverage: f
             fix = say("gate.import_first_fix", name=other.name)
             return Unmet(gate, say("gate.open_records", count=open_records, stream=stream.name), fix)
         if other.matches_users and stream.natural:
-            return check_coverage(context, gate, stream.name, counts, coverage)
+            if unmet := check_coverage(context, gate, stream.name, counts, coverage):
+                return unmet
+            break
+    passed[other.name] = state.version
     return None
 
 

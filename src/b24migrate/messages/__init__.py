@@ -241,9 +241,13 @@ def _restored(value: Any, packed: Mapping[str, Any]) -> Any:
         return Message.of(str(value), str(packed["key"]), dict(values)) if isinstance(value, str) else value
     inside: Mapping[str, Any] = packed["inside"]
     if isinstance(value, Mapping):
-        return {name: _restored(one, inside[name]) if name in inside else one for name, one in value.items()}
+        return {**value, **{name: _restored(value[name], one) for name, one in inside.items() if name in value}}
     if isinstance(value, list | tuple):
-        return [_restored(one, inside[str(at)]) if str(at) in inside else one for at, one in enumerate(value)]
+        restored = list(value)
+        for place, one in inside.items():
+            if int(place) < len(restored):
+                restored[int(place)] = _restored(restored[int(place)], one)
+        return restored
     return value
 
 

@@ -145,17 +145,17 @@ def create_fields(context: RunContext, job: Job) -> Follow:
     for owner, own in _by_owner(rows).items():
         wanted = _by_wire_code(own, wished)
         for code, (first, *others) in wanted.items():
-            for row in others:
-                why = say("field.code_taken", other=first.key, code=code)
-                _keep(context, entity, row, _failed_outcome(code, "CODE_TAKEN", why))
+            why = say("field.code_taken", other=first.key, code=code)
+            _keep(context, entity, [(row, _failed_outcome(code, "CODE_TAKEN", why)) for row in others])
         chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
     done = int(job.args.get("done", 0))
     for place, (owner, some) in enumerate(chunks[done:], done):
         if place > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
         type_id = context.memory.links.target_id(custom.types, owner) if owner else ""
-        for outcome in _declare(context, entity, some, type_id):
-            _keep(context, entity, dict(some)[outcome.code], outcome)
+        asked = dict(some)
+        outcomes = _declare(context, entity, some, type_id)
+        _keep(context, entity, [(asked[outcome.code], outcome) for outcome in outcomes])
     return []
 
 
@@ -189,20 +189,38 @@ def _failed_outcome(code: str, error_code: str, why: str) -> FieldOutcome:
     return FieldOutcome(code, "", "failed", {}, error_code, why)
 
 
-def _keep(context: RunContext, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
-    failed = outcome.status == "failed"
-    error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
-    columns = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
-    context.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **columns}, partition=entity.name)])
-    if failed:
-        context.note(entity.name, say("note.field_refused", field=row.key, why=error))
-        return
-    if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
-        context.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
-    key = f"{entity.name}:{row.key}"
-    loaded = loaded_code(context.store.read(FIELD_MAP, key))
-    mapped = {"TargetField": outcome.target, "Transform": loaded, "Included": 1, "Options": dict(outcome.options)}
-    context.store.write(FIELD_MAP, [RegisterRow(key, mapped)])
+def _keep(context: RunContext, entity: Entity, outcomes: Sequence[tuple[RegisterRow, FieldOutcome]]) -> None:
+    fields: dict[str, RegisterRow] = {}
+    mapped: dict[str, FieldOutcome] = {}
+    refused: list[tuple[str, str]] = []
+    created = 0
+    for row, outcome in outcomes:
+        failed = outcome.status == "failed"
+        error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
+        columns = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
+        fields[row.key] = row._replace(values={**row.values, **columns}, partition=entity.name)
+        if error is not None:
+            refused.append((row.key, error))
+            continue
+        mapped[f"{entity.name}:{row.key}"] = outcome
+        created += outcome.status == "created" and row.values.get("State") != "created"
+    if fields:
+        context.store.write(CUSTOM_FIELDS, list(fields.values()))
+    for field, why in refused:
+        context.note(entity.name, say("note.field_refused", field=field, why=why))
+    if created and entity.custom_fields:
+        context.store.add({f"custom_fields_created:{entity.custom_fields.stream}": created})
+    if mapped:
+        known = context.store.rows_of(FIELD_MAP, mapped)
+        rows = [
+            RegisterRow(key, {**_link(outcome), "Transform": loaded_code(known.get(key))})
+            for key, outcome in mapped.items()
+        ]
+        context.store.write(FIELD_MAP, rows)
+
+
+def _link(outcome: FieldOutcome) -> Args:
+    return {"TargetField": outcome.target, "Included": 1, "Options": dict(outcome.options)}
 
 
 def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[str, RegisterRow]]]:

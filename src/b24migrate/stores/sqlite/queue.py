@@ -57,6 +57,9 @@ _COUNT_DEAD = "SELECT count(*) FROM DeadLetters"
 _COUNT_PARTS = "SELECT count(*) FROM DeadLetters WHERE json_type(Args, '$.record') IS NULL"
 _HELD = "SELECT count(*) FROM Jobs INDEXED BY JobsOwned WHERE Owner IS NOT NULL AND VisibleAt > ?"
 _JOBS = "SELECT Scope, Kind, Args, Attempts, Failures, VisibleAt, Token IS NOT NULL FROM Jobs ORDER BY Seq"
+_ANY_OF_SCOPE = """
+SELECT EXISTS (SELECT 1 FROM Jobs WHERE Scope = ?) OR EXISTS (SELECT 1 FROM DeadLetters WHERE Scope = ?)
+"""
 _RELEASE = """
 UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = NULL WHERE Seq = ? AND Token = ?
 """
@@ -153,6 +156,11 @@ class SqliteQueue:
         return moment(row[0]) if row[0] else self._database.clock.now()
 
     def drop(self, scope: str) -> None:
+        with (
+            self._database.reading() as connection
+        ):  # a run starts with empty scopes, and a write is alone on the store
+            if not connection.execute(_ANY_OF_SCOPE, (scope, scope)).fetchone()[0]:
+                return
         now = text(self._database.clock.now())
         with self._database.writing() as connection:
             connection.execute("DELETE FROM Jobs WHERE Scope = ? AND (Token IS NULL OR LeaseUntil <= ?)", (scope, now))

@@ -26,6 +26,7 @@ _NEXT = "(PartitionKey, RowKey) > (?, ?) ORDER BY PartitionKey, RowKey LIMIT 200
 _AFTER = "PartitionKey = ? AND RowKey >= ? AND RowKey <= ? AND RowKey > ? ORDER BY RowKey LIMIT ?"
 _COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
 _TOTAL = 'SELECT sum("{column}") FROM "{table}" WHERE {where}'
+_ANY = 'SELECT EXISTS (SELECT 1 FROM "{table}" WHERE {where})'
 _ERASE = 'DELETE FROM "{table}" WHERE {where}'
 _ADD = """
 INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
@@ -107,6 +108,11 @@ class RegisterMethods:
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
         where, values = _range(register, prefix, partition)
+        with (
+            self.database.reading() as connection
+        ):  # most registers have nothing to erase, and a write is alone on the store
+            if not connection.execute(_ANY.format(table=register.name, where=where), values).fetchone()[0]:
+                return
         with self.database.writing() as connection:
             connection.execute(_ERASE.format(table=register.name, where=where), values)
 
