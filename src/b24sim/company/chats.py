@@ -1,6 +1,6 @@
 """Chats: who is in them, and how long each has become."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -142,7 +142,7 @@ class Chat:
             if grown and self.grown_id(grown - 1) > message:
                 grown -= 1
             grown -= bisect_left(self.gone, grown)
-        return grown + sum(int(row["id"]) <= message for row in self.added)
+        return grown + bisect_right(self.added, message, key=lambda row: int(row["id"]))
 
     def place_of(self, message: int) -> int | None:
         place = self.places_up_to(message) - 1
