@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.engine.world import World, small, world
 
+from b24migrate.engine import undo
 from b24migrate.engine.phases import arrivals
 from b24migrate.model.errors import Transient
 from b24sim.company.crm_ids import COMPANY, DEAL
@@ -91,3 +92,23 @@ def test_what_could_not_be_noted_is_noted_by_the_next_attempt(tmp_path: Path) ->
         assert not arrivals.has_missed(app.context)
         arrivals.note_missed(app.context, named)
         assert arrivals.has_missed(app.context)
+
+
+def test_a_new_run_in_the_same_process_remembers_no_record_of_the_last(talk: World) -> None:
+    """Hosts of Functions live longer than a run, and an undo may come in between."""
+    with talk.app() as app:
+        memory = app.context.memory
+        memory.start_job("first", 0)
+        memory.missed.add([("users", "1")])
+        memory.gone.add("users", ["2"])
+        assert memory.links.target_ids("groups", talk.records("Groups"))
+        with talk.app() as other:
+            scope = undo.find_scope(other.context, ["groups"], "")
+            undo.Undo(other.context, scope, undo.DryRun(other.context, scope)).take()
+        memory.start_job("first", 0)
+        assert memory.missed.find_new([("users", "1")]) == []
+        assert memory.gone.knows("users", "2")
+        memory.start_job("second", 0)
+        assert memory.missed.find_new([("users", "1")]) == [("users", "1")]
+        assert not memory.gone.knows("users", "2")
+        assert memory.links.target_ids("groups", talk.records("Groups")) == {}

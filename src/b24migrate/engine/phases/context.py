@@ -124,7 +124,7 @@ class RunContext:
 
     def start_job(self) -> None:
         """The time of the job that this thread does begins to run."""
-        self.memory.start_job(self.clock.monotonic() + self.options.longest_job_s)
+        self.memory.start_job(self.run, self.clock.monotonic() + self.options.longest_job_s)
 
     def time_is_up(self) -> bool:
         """Asked between the items of a job, after the first: what is left is for a job that follows."""

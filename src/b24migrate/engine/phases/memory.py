@@ -97,7 +97,8 @@ class Links:
 
 
 class Memory:
-    """One a process; its threads share it."""
+    """One per process; its threads share it. A process may do several runs, and between them others change the store:
+    what is remembered of records is forgotten when a run begins."""
 
     def __init__(self, store: Store, streams: Iterable[Stream], source_url: str = "", target_url: str = "") -> None:
         known = list(streams)
@@ -105,15 +106,20 @@ class Memory:
         self.texts = TextRewriter(known, source_url, target_url)
         self.gone = Gone()
         self.missed = Missed()
+        self._run = ""
         self.downloaded: dict[str, Sequence[FileRef]] = {}  # some files of each kind that the source gave
         self._job = local()
         self._rules: tuple[str, Sequence[Rule]] | None = None
         self._ask_limit_at = -math.inf
         self._lock = Lock()
 
-    def start_job(self, until: float) -> None:
+    def start_job(self, run: str, until: float) -> None:
         """Keeps until when this thread may work on its job, on the monotonic clock."""
         self._job.until = until
+        with self._lock:
+            if run != self._run:
+                self._run, self.gone, self.missed = run, Gone(), Missed()
+                self.links.forget()
 
     def job_until(self) -> float:
         until: float = getattr(self._job, "until", math.inf)
