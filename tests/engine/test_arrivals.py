@@ -103,8 +103,10 @@ def test_a_new_run_in_the_same_process_remembers_no_record_of_the_last(talk: Wor
         memory.gone.add("users", ["2"])
         assert memory.links.target_ids("groups", talk.records("Groups"))
         with talk.app() as other:
-            scope = undo.find_scope(other.context, ["groups"], "")
-            undo.Undo(other.context, scope, undo.DryRun(other.context, scope)).take()
+            scope = undo.find_scope(other.context, ())
+            dry_run = undo.DryRun(other.context, scope)
+            assert list(dry_run.walk()) == []  # nothing is kept
+            undo.Undo(other.context, scope, dry_run).take()
         memory.start_job("first", 0)
         assert memory.missed.find_new([("users", "1")]) == []
         assert memory.gone.knows("users", "2")
