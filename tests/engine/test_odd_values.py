@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from b24migrate.engine import jobs as perform
 from b24migrate.engine.phases import bug, stage
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.model.records import Job, Record
-from b24migrate.stores.sqlite.queue import SqliteQueue
+from b24migrate.stores.sqlite import queue
 from b24sim.context import Method
 from b24sim.phpjson import decode, encode
 from b24sim.result import Result
@@ -291,20 +292,16 @@ def test_the_code_is_the_one_with_a_page() -> None:
 def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everything(
     small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    put = SqliteQueue.put
+    put = queue._put
     spoilt: list[str] = []
 
-    def spoiling(queue: SqliteQueue, jobs: Sequence[Job], **more: Any) -> None:
-        put(queue, jobs, **more)
-        if not spoilt and jobs and jobs[0].scope == "users-get":
+    def spoiling(connection: sqlite3.Connection, jobs: Sequence[Job], *more: Any) -> None:
+        put(connection, jobs, *more)
+        if not spoilt and jobs and jobs[0].scope == "users-get":  # before any worker can take it
             spoilt.append(jobs[0].id)
-            with closing(sqlite3.connect(small.folder / "b24migrate.db", timeout=60)) as store, store:
-                store.execute("UPDATE Jobs SET Args = '{' WHERE Id = ?", (jobs[0].id,))
+            connection.execute("UPDATE Jobs SET Args = '{' WHERE Id = ?", (jobs[0].id,))
 
-    monkeypatch.setattr(SqliteQueue, "put", spoiling)
+    monkeypatch.setattr(queue, "_put", spoiling)
     ended = small.run("users")
     assert ended.exit_code == 4
     assert "users-get failed" in ended.message
