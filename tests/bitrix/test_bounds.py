@@ -22,7 +22,7 @@ from b24migrate.bitrix.client import Timeouts
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, MigrationError, Transient
 from b24migrate.model.interrupt import Interrupt
-from b24migrate.model.streams import Listing, Offset
+from b24migrate.model.readings import Listing, Offset
 from b24migrate.ports.quota import LONGEST_REST_S, Quota
 
 # For answers that are broken off; one that has to arrive has `PATIENT`, where only the least rate is strict.

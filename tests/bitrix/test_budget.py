@@ -16,7 +16,7 @@ from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Transient
-from b24migrate.model.streams import Keyset, Listing
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.ports import Command
 from b24sim import Company, ManualClock, Operating, Plan, Portal, Running, serve
 from b24sim.faults import Faults

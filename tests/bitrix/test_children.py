@@ -13,8 +13,9 @@ from tests.bitrix.support import Kit
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.readings import Backward, PerParent, Progress, Slices, Whole
 from b24migrate.model.records import Args, Json, Page
-from b24migrate.model.streams import Backward, PerParent, Progress, Slices, SourceRecord, Whole
+from b24migrate.model.source_records import SourceRecord
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 

@@ -10,7 +10,7 @@ from tests.bitrix.support import Kit
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.entities.readers import fetch_together
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import Known, SourceRecord
+from b24migrate.model.source_records import Known, SourceRecord
 from b24sim.clock import ManualClock
 from b24sim.company import tasks_changes
 from b24sim.company.company import Company

@@ -13,8 +13,8 @@ from tests.bitrix.support import Kit, Response, Scripted
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Args, Page
-from b24migrate.model.streams import Keyset, Listing
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 

@@ -11,8 +11,8 @@ from tests.bitrix.test_children import backward, parents, read_all, rows_of
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.readings import Progress
 from b24migrate.model.records import Args
-from b24migrate.model.streams import Progress
 from b24migrate.ports import Command
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve

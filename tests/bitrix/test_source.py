@@ -14,8 +14,8 @@ from tests.bitrix.support import SECRET, Kit, Response, Scripted
 from b24migrate.bitrix.methods import READS, WriteAttemptError
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.model.readings import Gather, Keyset, Listing, Offset, Whole
 from b24migrate.model.records import Args, Page
-from b24migrate.model.streams import Gather, Keyset, Listing, Offset, Whole
 from b24migrate.ports import Command, Source
 from b24sim.company.messages import FILE_BASE
 from b24sim.faults import Faults

@@ -17,8 +17,10 @@ from b24migrate.engine.phases.custom_fields import create_fields, read_fields
 from b24migrate.entities import Catalog
 from b24migrate.entities.custom_fields import Read, list_fields, type_fields
 from b24migrate.entities.users.streams import ENTITIES as PEOPLE
+from b24migrate.model.fields import Field
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Job, Json, Table
-from b24migrate.model.streams import CustomFields, Entity, Field, Keyset, Listing, Stream
+from b24migrate.model.streams import CustomFields, Entity, Stream
 from b24migrate.ports import FIELD_MAP
 
 BY_ID = Keyset(filter="filter", id="id", ascending={}, descending={})

@@ -16,7 +16,8 @@ from tests.engine.world import SMALL, Migration, World, world
 from b24migrate.entities import catalog
 from b24migrate.insight import status
 from b24migrate.insight.status.model import StreamStatus
-from b24migrate.model.streams import Policy, Stream
+from b24migrate.model.fields import Policy
+from b24migrate.model.streams import Stream
 from b24sim.company.changes import CHANGES
 from b24sim.company.company import Company
 

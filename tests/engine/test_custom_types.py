@@ -14,7 +14,7 @@ from tests.engine.world import World, world
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.entities.custom_fields import list_fields, task_fields, type_fields
 from b24migrate.model.records import Item, Json, Link, Staged
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.ports import ENTITIES_STATE
 from b24sim.company import crm_fields as uf
 

@@ -15,7 +15,7 @@ from tests.engine.world import World, world
 
 from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.model.records import Json, Link, Staged
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24sim.company import crm_fields as uf
 
 Sent = Callable[..., tuple[dict[str, Json], Counter[str]]]

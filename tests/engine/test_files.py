@@ -15,7 +15,7 @@ from b24migrate.engine.phases.file_access import remember_downloaded
 from b24migrate.engine.phases.files import AT_STAKE, keep_at_end
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job
-from b24migrate.model.streams import FileRef
+from b24migrate.model.source_records import FileRef
 from b24migrate.ports import Source
 from b24sim.errors import RestError
 

@@ -9,7 +9,7 @@ from tests.engine.skipped_records import closes
 from tests.engine.world import World, small, world
 
 from b24migrate.entities.groups.streams import UNLISTED, dismissed_members
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24sim.methods.system import ALL_SCOPES
 
 

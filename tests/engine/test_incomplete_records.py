@@ -15,7 +15,7 @@ from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.pull_through import complete_rows
 from b24migrate.model.errors import Transient
 from b24migrate.model.records import Staged
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.ports import PARTIAL, RegisterRow
 from b24sim.errors import RestError
 

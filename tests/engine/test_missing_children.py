@@ -8,8 +8,9 @@ from tests.engine.world import World
 from b24migrate.engine.phases import inventory, tails
 from b24migrate.engine.phases.missing_children import Loss, Verdict, find_losses
 from b24migrate.engine.phases.tails import Told
+from b24migrate.model.readings import PerParent
 from b24migrate.model.records import order_key
-from b24migrate.model.streams import PerParent, SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.ports import STATES
 
 PARENT = SourceRecord("5", {}, {})

@@ -18,7 +18,8 @@ from b24migrate.entities.catalog.streams import options
 from b24migrate.entities.crm_comments.streams import files_of_comment
 from b24migrate.entities.owners import owner_value, type_of
 from b24migrate.model import values
-from b24migrate.model.streams import ABSENT, SourceRecord
+from b24migrate.model.fields import ABSENT
+from b24migrate.model.source_records import SourceRecord
 
 Json = Any
 OBJECT = {"odd": [1]}

@@ -13,7 +13,8 @@ from tests.engine.every_stream import STREAMS, everything, tasks_of
 from tests.engine.world import World
 
 from b24migrate.engine.phases.context import decode_record, decode_row, walk
-from b24migrate.model.streams import PHASES, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import PHASES, Stream
 
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 TASKS = ("users", "groups", "tasks")

@@ -18,7 +18,7 @@ from b24migrate.engine.phases.stage import find_files, split_staged_before
 from b24migrate.entities import catalog
 from b24migrate.insight.status.facts import FactReader
 from b24migrate.model.records import Record, SetAside, Status
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 
 Json = Any
 STREAMS = catalog().streams

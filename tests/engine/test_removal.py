@@ -15,7 +15,8 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.deletions import Family, Slice, is_parent_shown
 from b24migrate.entities import catalog
 from b24migrate.model.records import Status
-from b24migrate.model.streams import SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CONFLICTS, DELETIONS, RegisterRow
 from b24migrate.targets.module import ImportTarget
 

@@ -12,7 +12,7 @@ from tests.engine.every_stream import everything
 from tests.engine.world import World
 
 from b24migrate.entities.workflows.streams import document_type
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24sim.company.crm_fields import CHOICE, TEXT
 from b24sim.company.crm_ids import DEAL
 

@@ -11,7 +11,7 @@ from tests.engine.world import World
 from b24migrate.engine.phases.found import UNKNOWN, describe_aid, last_writer, note_found
 from b24migrate.entities import catalog
 from b24migrate.model.records import Staged
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.ports import DELTAS, RegisterRow
 
 Json = Any

@@ -19,8 +19,9 @@ from b24migrate.entities.codes import (
     stage_dictionary,
     type_id,
 )
+from b24migrate.model.fields import Resolve, Unresolved
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Resolve, SourceRecord, Unresolved
+from b24migrate.model.source_records import SourceRecord
 
 TARGETS = {
     ("crm_deals", "12"): "9012",

@@ -15,8 +15,9 @@ from b24migrate.bitrix.pages import Span, entry, id_reader, rows_by_id
 from b24migrate.messages import say
 from b24migrate.model.answers import STRANGE, AnswerList, open_list, unexpected_answer
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
+from b24migrate.model.readings import Backward, PerParent, Progress, Slices, Whole
 from b24migrate.model.records import Args, Page, Row, SetAside
-from b24migrate.model.streams import Backward, PerParent, Progress, Slices, SourceRecord, Whole, person_name
+from b24migrate.model.source_records import SourceRecord, person_name
 from b24migrate.ports import Command
 
 _GENTLE_PARENTS = 10

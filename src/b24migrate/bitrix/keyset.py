@@ -20,8 +20,8 @@ from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.pages import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Permanent
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
-from b24migrate.model.streams import Keyset, Listing
 from b24migrate.model.values import LONGEST_ID, is_number
 from b24migrate.ports import Command
 

@@ -21,8 +21,8 @@ from b24migrate.bitrix.envelope import Part
 from b24migrate.messages import say
 from b24migrate.model.answers import STRANGE, open_list
 from b24migrate.model.errors import MigrationError, Permanent
+from b24migrate.model.readings import Listing
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
-from b24migrate.model.streams import Listing
 from b24migrate.ports import Command
 
 SIZE = 50

@@ -13,8 +13,9 @@ from b24migrate.bitrix.keyset import KeysetReader
 from b24migrate.bitrix.methods import only_reads
 from b24migrate.bitrix.newest_first import PageHabits
 from b24migrate.bitrix.pages import OffsetReader
+from b24migrate.model.readings import Gather, Keyset, Listing, PerParent, Progress, Whole
 from b24migrate.model.records import Args, Page
-from b24migrate.model.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
+from b24migrate.model.streams import Habits
 from b24migrate.ports import Answer, Billing, Command, Download, Part
 
 _SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full

@@ -10,8 +10,9 @@ from b24migrate.config.origin import KeyPath, Places, harmless
 from b24migrate.entities import Catalog
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.fields import Kind, Policy
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Entity, Kind, Policy, Stream
+from b24migrate.model.streams import Entity, Stream
 
 SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_token", "access_token"})
 REFERRING = (Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.ROWS, Kind.FILE, Kind.FILES)

@@ -15,7 +15,8 @@ from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook, parse_webhook
 from b24migrate.config.secrets import Secret
 from b24migrate.messages import say
-from b24migrate.model.streams import Policy, Stream
+from b24migrate.model.fields import Policy
+from b24migrate.model.streams import Stream
 from b24migrate.private_files import is_exposed
 
 

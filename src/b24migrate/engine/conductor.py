@@ -33,8 +33,9 @@ from b24migrate.engine.state import (
 from b24migrate.engine.verified import is_verified
 from b24migrate.messages import say
 from b24migrate.model.events import PhaseChanged
+from b24migrate.model.readings import Backward, PerParent, Reading
 from b24migrate.model.records import Job, Json
-from b24migrate.model.streams import FINAL, LATE, Backward, Entity, PerParent, Reading
+from b24migrate.model.streams import FINAL, LATE, Entity
 from b24migrate.model.values import utc_text
 
 READINGS = "readings"  # of an entity's counts: by stream the methods that this pass reads it with, and which way

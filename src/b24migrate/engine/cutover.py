@@ -31,7 +31,7 @@ from b24migrate.engine.run import DONE, FINDINGS, RunResult
 from b24migrate.messages import say
 from b24migrate.model.errors import Stop
 from b24migrate.model.records import Json
-from b24migrate.model.streams import person_name
+from b24migrate.model.source_records import person_name
 from b24migrate.model.values import utc_text
 from b24migrate.ports import PASSES, Store
 

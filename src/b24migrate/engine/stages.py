@@ -26,8 +26,9 @@ from b24migrate.engine.phases import (
 )
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import Job, Json, Status
-from b24migrate.model.streams import FINAL, LATE, Entity, Kind, Stream
+from b24migrate.model.streams import FINAL, LATE, Entity, Stream
 
 Memo = Mapping[str, Json]
 PARTS = -1  # the round of `remove` in which they go

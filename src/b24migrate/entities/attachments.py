@@ -10,7 +10,8 @@ from b24migrate.entities.readers import NOTHING
 from b24migrate.model.answers import row_in, unexpected_answer
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Json, Row
-from b24migrate.model.streams import FileKind, FileRef, Known, SourceRecord
+from b24migrate.model.source_records import FileRef, Known, SourceRecord
+from b24migrate.model.streams import FileKind
 from b24migrate.model.values import OddValue, whole
 from b24migrate.ports import Answer, Command, Source
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from b24migrate.model.fields import Code, Resolve, Unresolved
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import Code, Resolve, SourceRecord, Unresolved
+from b24migrate.model.source_records import SourceRecord
 
 Ids = Callable[[str, str], str]
 

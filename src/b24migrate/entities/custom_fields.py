@@ -10,8 +10,9 @@ import msgspec
 
 from b24migrate.model.answers import open_entry, open_list
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import UNTOLD
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import UNTOLD, StagedRecords
+from b24migrate.model.source_records import StagedRecords
 from b24migrate.ports import Answer, Command, Source
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]

@@ -11,7 +11,8 @@ from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, ask_atta
 from b24migrate.entities.catalog.reader import CATALOG_FILES
 from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.records import Json
-from b24migrate.model.streams import FileKind, FileLink, FileRef, Mention
+from b24migrate.model.source_records import FileLink, FileRef
+from b24migrate.model.streams import FileKind, Mention
 from b24migrate.ports import Command, Source
 
 

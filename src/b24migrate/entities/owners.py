@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from b24migrate.entities.codes import RECORDS_OF, is_smart_type, owner
+from b24migrate.model.fields import Resolve, Unresolved
 from b24migrate.model.records import Args, Json
-from b24migrate.model.streams import Resolve, SourceRecord, Unresolved
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.values import OddValue, is_number, reference, text, whole
 
 # crm.timeline.comment.list and its neighbours name types by words

@@ -10,7 +10,7 @@ from b24migrate.messages import join, say
 from b24migrate.model.answers import id_of, open_entry, open_list, row_in
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Row
-from b24migrate.model.streams import Fetch, Known, SourceRecord
+from b24migrate.model.source_records import Fetch, Known, SourceRecord
 from b24migrate.ports import Command, Source
 
 IDS_AT_ONCE = 50  # in one filter: as many as a page holds

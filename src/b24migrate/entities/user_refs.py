@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.model.streams import Field, Kind, Policy
+from b24migrate.model.fields import Field, Kind, Policy
 
 
 def person(name: str, policy: Policy = Policy.DROP) -> Field:

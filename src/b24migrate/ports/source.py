@@ -8,8 +8,9 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.readings import Gather, Listing, PerParent, Progress
 from b24migrate.model.records import Args, Json, Page
-from b24migrate.model.streams import Gather, Habits, Listing, PerParent, Progress
+from b24migrate.model.streams import Habits
 from b24migrate.ports.files import Part
 from b24migrate.ports.registers import Billing
 

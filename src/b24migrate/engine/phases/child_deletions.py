@@ -14,8 +14,9 @@ from b24migrate.engine.phases.deletions import DOUBTFUL, GONE, LOOKED_AT, Family
 from b24migrate.engine.phases.moved import next_parents
 from b24migrate.engine.phases.parent_lanes import children_of
 from b24migrate.engine.phases.stage import checkpoint_row
+from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Job, Record, order_key
-from b24migrate.model.streams import PerParent, Stream
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS
 
 PARENTS_AT_ONCE = 500

@@ -11,8 +11,10 @@ import msgspec
 from b24migrate.engine.phases.compose import Drafter
 from b24migrate.engine.phases.context import RunContext, decode_extras, decode_payload, decode_readable, decode_row
 from b24migrate.model.fidelity import Keeping, Rule
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import Fate, Finding, Json, Link, Record, Row, Status
-from b24migrate.model.streams import Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import FINDINGS, FORESEEN, SPARED, Register, TargetRecord
 
 SHOWN = 200  # characters of a value that a finding keeps

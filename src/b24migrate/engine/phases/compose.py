@@ -18,8 +18,10 @@ from b24migrate.model import values
 from b24migrate.model.activities import activity_names as activities
 from b24migrate.model.activities import is_allowed
 from b24migrate.model.fidelity import KEY, Draft
+from b24migrate.model.fields import Field, Kind, Policy
 from b24migrate.model.records import Item, Json, Record
-from b24migrate.model.streams import Field, Kind, Policy, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import UNRESOLVED, RegisterRow
 
 ATTACHED = "attached:"  # what texts call an attachment

@@ -20,6 +20,7 @@ from b24migrate.engine.phases.cutover_state import is_live
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import (
     NOWHERE,
     Fate,
@@ -33,7 +34,8 @@ from b24migrate.model.records import (
     canonical,
     digest,
 )
-from b24migrate.model.streams import Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CONFLICTS, RegisterRow, TargetRecord
 
 SOURCE, TARGET, NONE, OPEN = "source", "target", "none", ""

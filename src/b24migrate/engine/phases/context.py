@@ -16,9 +16,12 @@ from b24migrate.engine.phases.memory import Memory
 from b24migrate.engine.phases.notes import NoNotes, Notes
 from b24migrate.model.events import Event, Noted, Observer, tell
 from b24migrate.model.fidelity import Rule
+from b24migrate.model.fields import Policy
 from b24migrate.model.interrupt import Interrupt
+from b24migrate.model.readings import PerParent, Reading
 from b24migrate.model.records import Job, Json, Record, Row, Span, Table, children_span, order_key
-from b24migrate.model.streams import Entity, FileKind, Known, PerParent, Policy, Reading, SourceRecord, Stream
+from b24migrate.model.source_records import Known, SourceRecord
+from b24migrate.model.streams import Entity, FileKind, Stream
 from b24migrate.ports import CUSTOM_FIELDS, Clock, Files, Queue, Register, RegisterRow, Source, Store, Target
 
 ATTEMPTS = 3

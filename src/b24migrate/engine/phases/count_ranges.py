@@ -33,8 +33,10 @@ from b24migrate.engine.phases.inventory import counted_key
 from b24migrate.engine.phases.pull_through import complete_rows
 from b24migrate.engine.phases.stage import checkpoint_row, stage
 from b24migrate.model.answers import open_list
+from b24migrate.model.readings import Each, Keyset
 from b24migrate.model.records import Job, Json, Span
-from b24migrate.model.streams import Each, Keyset, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS, SET_ASIDE, Command
 
 RANGES = 50  # in one request

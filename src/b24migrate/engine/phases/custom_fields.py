@@ -12,8 +12,9 @@ from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.answers import UNCLEAR
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import UNTOLD
 from b24migrate.model.records import Args, Job, Json
-from b24migrate.model.streams import UNTOLD, CustomFields, Entity
+from b24migrate.model.streams import CustomFields, Entity
 from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
 
 AT_ONCE = 50  # each may be a column of a large table

@@ -16,8 +16,10 @@ from b24migrate.engine.phases.custom_fields import (
 from b24migrate.engine.phases.references import Whereabouts, locate
 from b24migrate.messages import say
 from b24migrate.model import values
+from b24migrate.model.fields import EMPTIED, Unresolved
 from b24migrate.model.records import Json
-from b24migrate.model.streams import EMPTIED, SourceRecord, Stream, Unresolved
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 
 Lose = Callable[[str], None]

@@ -23,8 +23,10 @@ from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.removal import UNSURE
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Refused
+from b24migrate.model.readings import Each, PerParent, Reading
 from b24migrate.model.records import Job, Record, Span, children_span, order_key
-from b24migrate.model.streams import Each, PerParent, Reading, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import DELETIONS, SET_ASIDE, RegisterRow
 
 LOOKED_AT = 200  # candidates of a job

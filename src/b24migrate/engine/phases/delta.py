@@ -19,8 +19,9 @@ import msgspec
 from b24migrate.engine.phases.context import RunContext, decode_record, walk, walk_rows
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
+from b24migrate.model.readings import Each, Gather, Keyset, Listing, PerParent, Reading
 from b24migrate.model.records import Json, Span, Status, children_span, digest, order_key
-from b24migrate.model.streams import Each, Entity, Gather, Keyset, Listing, PerParent, Reading, Stream
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
 
 OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer

@@ -12,8 +12,9 @@ from b24migrate.engine.phases.stage import keep_page
 from b24migrate.messages import say
 from b24migrate.model.answers import STRANGE, UNCLEAR
 from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, Permanent, Transient
+from b24migrate.model.readings import Listing, PerParent
 from b24migrate.model.records import REFUSED, Page, Row
-from b24migrate.model.streams import Listing, PerParent, Stream
+from b24migrate.model.streams import Stream
 from b24migrate.model.values import OddValue
 from b24migrate.ports import Source
 

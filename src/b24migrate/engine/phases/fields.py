@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 
 from b24migrate.engine.phases.context import RunContext, child_ids
 from b24migrate.model import values
+from b24migrate.model.fields import ABSENT, EMPTIED, Field, Kind
 from b24migrate.model.records import Json
-from b24migrate.model.streams import ABSENT, EMPTIED, Field, Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 
 Notes = TypeVar("Notes")  # what a conversion may add to: losses, unresolved IDs
 Convert: TypeAlias = Callable[[Field, SourceRecord, Json, Notes], Json]

@@ -12,7 +12,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, MigrationError, Permanent
 from b24migrate.model.records import Span, children_span
-from b24migrate.model.streams import FileRef
+from b24migrate.model.source_records import FileRef
 
 # A link that a portal gave a moment ago and that answers so: the file is closed, or every file is.
 REFUSALS = frozenset({"HTTP_401", "HTTP_403", "ACCESS_DENIED", "insufficient_scope"})

@@ -24,7 +24,7 @@ from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.events import FileMoved
 from b24migrate.model.records import Job, Json, Link, Record, Settled, Span, Staged, Status
-from b24migrate.model.streams import FileLink, FileRef
+from b24migrate.model.source_records import FileLink, FileRef
 from b24migrate.ports import Download, Part
 
 T = TypeVar("T")

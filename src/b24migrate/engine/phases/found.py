@@ -15,7 +15,8 @@ from b24migrate.engine.phases.cutover_state import read_cutover
 from b24migrate.engine.phases.delta import MARK, count_changes
 from b24migrate.model import values
 from b24migrate.model.records import Json, Span, Status, order_key
-from b24migrate.model.streams import Entity, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import DELTAS, PASSES, RegisterRow, Store
 
 UNKNOWN = ""  # the user, where the portal does not show who it was

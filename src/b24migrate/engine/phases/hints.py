@@ -14,8 +14,10 @@ from zlib import crc32
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.moved import watched_fields
+from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Job
-from b24migrate.model.streams import PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS, RegisterRow
 
 NONE = "none"  # parents that say they have no children

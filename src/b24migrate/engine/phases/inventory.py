@@ -24,8 +24,10 @@ from b24migrate.engine.phases.read_children import estimate_prefix
 from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
+from b24migrate.model.readings import Each, Keyset, Listing, PerParent
 from b24migrate.model.records import Job, Record, SetAside, Span, children_between, deleted_counter, order_key
-from b24migrate.model.streams import Each, Entity, Keyset, Listing, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told

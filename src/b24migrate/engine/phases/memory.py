@@ -10,7 +10,8 @@ from b24migrate.engine.phases.texts import TextRewriter
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Link, Table
-from b24migrate.model.streams import FileRef, Stream
+from b24migrate.model.source_records import FileRef
+from b24migrate.model.streams import Stream
 from b24migrate.ports import Clock, Store, Target
 
 REMEMBERED = 50_000

@@ -20,8 +20,10 @@ from b24migrate.engine.phases.read_children import full_walk_jobs
 from b24migrate.engine.phases.tails import LOST, SETTLED, Told
 from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import Permanent
+from b24migrate.model.readings import Backward, IdPages, PerParent
 from b24migrate.model.records import Job, Json
-from b24migrate.model.streams import Backward, IdPages, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, Answer, Command, RegisterRow
 
 COMMANDS = 50  # in one request

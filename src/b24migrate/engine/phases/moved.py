@@ -14,8 +14,10 @@ import msgspec
 from b24migrate.engine.phases import tails
 from b24migrate.engine.phases.context import RunContext, decode_readable, decode_record
 from b24migrate.engine.phases.delta import complete_pass
+from b24migrate.model.readings import Listing, PerParent
 from b24migrate.model.records import Json, Record, Span, Staged, order_key
-from b24migrate.model.streams import Listing, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, RegisterRow
 
 MOVED, GONE = "moved", "gone"

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.delta import complete_pass, is_delta
+from b24migrate.model.readings import PerParent, Progress
 from b24migrate.model.records import Args, Job, Page
-from b24migrate.model.streams import PerParent, Progress, Stream
+from b24migrate.model.streams import Stream
 from b24migrate.ports import STATES, RegisterRow
 
 

@@ -26,6 +26,7 @@ from b24migrate.engine.phases.hints import (
 )
 from b24migrate.engine.phases.moved import next_parents
 from b24migrate.messages import say
+from b24migrate.model.readings import Backward, PerParent, Whole
 from b24migrate.model.records import (
     Job,
     Json,
@@ -35,13 +36,8 @@ from b24migrate.model.records import (
     marked_span,
     order_key,
 )
-from b24migrate.model.streams import (
-    Backward,
-    PerParent,
-    SourceRecord,
-    Stream,
-    Whole,
-)
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 
 # Parents are read in lanes side by side: few, because the last request of a lane is seldom full, but enough for all
 # workers. A lane of fewer pages is not worth it; the parents of one are named in its job.

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from b24migrate.messages import plain
+from b24migrate.model.fields import ABSENT, EMPTIED, Kind
 from b24migrate.model.records import Json, Record, Renew, Staged, has_new_extras, in_order
-from b24migrate.model.streams import ABSENT, EMPTIED, Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 
 Payload: TypeAlias = Mapping[str, Json]
 PayloadHash: TypeAlias = Callable[[str, Payload], str]

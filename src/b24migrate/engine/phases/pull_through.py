@@ -12,8 +12,11 @@ from b24migrate.engine.phases.read_children import GENTLY_AFTER
 from b24migrate.engine.phases.stage import stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
+from b24migrate.model.fields import ABSENT, Field, Kind
+from b24migrate.model.readings import Each, Listing, PerParent
 from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key
-from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import ENTITIES_STATE
 
 LOOKED_AT = 200

@@ -16,16 +16,9 @@ from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimate_prefix
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.model.errors import Limited, Transient
 from b24migrate.model.events import Waited
+from b24migrate.model.readings import Each, Gather, Listing, PerParent, Reading
 from b24migrate.model.records import Args, Job, Page
-from b24migrate.model.streams import (
-    Each,
-    Entity,
-    Gather,
-    Listing,
-    PerParent,
-    Reading,
-    Stream,
-)
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, PAGE_LOG, SET_ASIDE, Register, RegisterRow
 
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it

@@ -24,6 +24,7 @@ from b24migrate.engine.phases.parent_lanes import (
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
+from b24migrate.model.readings import ANY, Alias, Named, PerParent, Progress
 from b24migrate.model.records import (
     Job,
     Json,
@@ -33,16 +34,8 @@ from b24migrate.model.records import (
     marked_span,
     order_key,
 )
-from b24migrate.model.streams import (
-    ANY,
-    Alias,
-    Named,
-    PerParent,
-    Progress,
-    SourceRecord,
-    Stream,
-    person_name,
-)
+from b24migrate.model.source_records import SourceRecord, person_name
+from b24migrate.model.streams import Stream
 from b24migrate.ports import ALIASES, CHECKPOINTS, SET_ASIDE, RegisterRow
 
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one

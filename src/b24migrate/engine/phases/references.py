@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.messages import say
 from b24migrate.model import values
+from b24migrate.model.fields import ABSENT, Field, Policy, Unresolved
 from b24migrate.model.records import Json, Record, Span, Status, children_span, order_key
-from b24migrate.model.streams import ABSENT, Field, Policy, SourceRecord, Stream, Unresolved
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import FIELD_MAP, INVENTORY
 
 if TYPE_CHECKING:

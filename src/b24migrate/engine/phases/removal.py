@@ -16,8 +16,10 @@ from b24migrate.engine.phases.pull_through import links_of_field
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import forget_codes
 from b24migrate.messages import say
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
-from b24migrate.model.streams import Entity, Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100

@@ -30,11 +30,8 @@ from b24migrate.model.records import (
     digest,
     order_key,
 )
-from b24migrate.model.streams import (
-    FileRef,
-    SourceRecord,
-    Stream,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import INCOMPLETE, PAGE_LOG, SET_ASIDE, RegisterRow
 
 LOOKED_AT_ONCE = 250

@@ -12,7 +12,8 @@ from b24migrate.engine.phases.count_ranges import read_again
 from b24migrate.engine.phases.moved import find_gone, find_referring
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.model.records import Job, Span, order_key
-from b24migrate.model.streams import SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.model.values import OddValue
 
 

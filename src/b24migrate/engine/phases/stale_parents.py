@@ -12,8 +12,9 @@ from b24migrate.engine.phases.moved import find_moved_by
 from b24migrate.engine.phases.parent_lanes import children_of
 from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.stage import stage
+from b24migrate.model.readings import Gather, PerParent
 from b24migrate.model.records import Job, order_key
-from b24migrate.model.streams import Gather, PerParent, Stream
+from b24migrate.model.streams import Stream
 
 PARENTS = 500  # of a job
 

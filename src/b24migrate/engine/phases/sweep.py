@@ -26,8 +26,9 @@ from b24migrate.engine.phases.delta import (
 )
 from b24migrate.engine.phases.moved import is_other_value
 from b24migrate.model.answers import open_list, row_in
+from b24migrate.model.readings import Sweep
 from b24migrate.model.records import Job, Json, Record
-from b24migrate.model.streams import Stream, Sweep
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, RegisterRow
 
 SWEPT_AT_ONCE = 50 * PAGE  # records of a job, which is one request

@@ -18,8 +18,10 @@ import msgspec
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.delta import KEYS_AT_ONCE, NOW, complete_pass
 from b24migrate.engine.phases.payload import decode_payloads, payload_hash
+from b24migrate.model.readings import PerParent, Tail
 from b24migrate.model.records import Json, Record, Row, Span, Status, has_new_extras, order_key
-from b24migrate.model.streams import PerParent, SourceRecord, Stream, Tail
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, PASSES, STATES, RegisterRow
 
 DAY_S = 86_400

@@ -9,8 +9,9 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.references import Resolver, mapped_options
 from b24migrate.messages import say
 from b24migrate.model import values
+from b24migrate.model.fields import Field
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Field, SourceRecord
+from b24migrate.model.source_records import SourceRecord
 
 if TYPE_CHECKING:
     from b24migrate.engine.phases.compose import ComposedRecord

@@ -15,8 +15,9 @@ from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.undo.model import wait_out_limits
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT, Kind
 from b24migrate.model.records import Item, Json, Link
-from b24migrate.model.streams import ABSENT, Kind, Stream
+from b24migrate.model.streams import Stream
 from b24migrate.ports import TargetRecord
 
 

@@ -11,7 +11,8 @@ from b24migrate.engine.undo.model import delete_keys
 from b24migrate.engine.undo.records import ImportedRecord
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.model.records import Status
-from b24migrate.model.streams import SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import Deleted
 from b24migrate.ports.walk import walk_table
 

@@ -12,7 +12,8 @@ from b24migrate.engine.undo.model import KeptRecord, Tally
 from b24migrate.engine.undo.records import ImportedRecord, find_imported, may_have_more, spans_from_end
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.model.records import NOWHERE
-from b24migrate.model.streams import SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import Deleted
 from b24migrate.ports.walk import Progress
 

@@ -19,23 +19,11 @@ from b24migrate.entities.readers import fetch_objects, is_not_found
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import row_in
+from b24migrate.model.fields import Field, Kind, Policy, Take, texts, times
+from b24migrate.model.readings import PerParent, Slices, Whole
 from b24migrate.model.records import Args, Json, Row, Table
-from b24migrate.model.streams import (
-    Entity,
-    Field,
-    Kind,
-    Known,
-    PerParent,
-    Policy,
-    Slices,
-    SourceRecord,
-    Stream,
-    Take,
-    Whole,
-    Written,
-    texts,
-    times,
-)
+from b24migrate.model.source_records import Known, SourceRecord
+from b24migrate.model.streams import Entity, Stream, Written
 from b24migrate.ports import Command, Source
 
 NOTE, ENTRIES, ENTRY = "crm.timeline.note.get", "crm.timeline.logmessage.list", "crm.timeline.logmessage.get"

@@ -13,8 +13,10 @@ from b24migrate.entities.readers import is_link, mark_unread
 from b24migrate.messages import Message, say
 from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.errors import NO_SUCH_METHOD, Permanent
+from b24migrate.model.fields import ABSENT, Resolve, Take, Unresolved
+from b24migrate.model.readings import Reading
 from b24migrate.model.records import REFUSED, Args, Json, Row, SetAside
-from b24migrate.model.streams import ABSENT, FileRef, Reading, Resolve, SourceRecord, Take, Unresolved
+from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.values import members, reference, text, whole
 from b24migrate.ports import Command, Source
 

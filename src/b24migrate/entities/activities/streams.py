@@ -30,22 +30,10 @@ from b24migrate.entities.owners import resolve_first, resolve_owner
 from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
+from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times, wholes
+from b24migrate.model.readings import Changes, Keyset, Listing
 from b24migrate.model.records import Table
-from b24migrate.model.streams import (
-    Changes,
-    Entity,
-    Field,
-    Keyset,
-    Kind,
-    Listing,
-    Policy,
-    Stream,
-    Written,
-    flags,
-    texts,
-    times,
-    wholes,
-)
+from b24migrate.model.streams import Entity, Stream, Written
 from b24migrate.model.values import text
 
 CALLS, ACTIVITIES = "voximplant.statistic.get", "crm.activity.list"

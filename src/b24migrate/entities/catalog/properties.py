@@ -5,8 +5,9 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 from b24migrate.entities.catalog.reader import is_nothing, travels, types_of, values_at
+from b24migrate.model.fields import ABSENT, EMPTIED, Resolve, Unresolved
 from b24migrate.model.records import Json
-from b24migrate.model.streams import ABSENT, EMPTIED, Resolve, SourceRecord, Unresolved
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.values import day, reference, stamp
 
 OPTIONS = "crm_product_props.options"

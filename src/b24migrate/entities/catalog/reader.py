@@ -11,8 +11,10 @@ import msgspec
 from b24migrate.entities.readers import IDS_AT_ONCE
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
+from b24migrate.model.readings import Changes, Keyset, Listing, Offset
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
-from b24migrate.model.streams import Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, Offset, SourceRecord
+from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
+from b24migrate.model.streams import FileKind
 from b24migrate.model.values import reference
 from b24migrate.ports import Answer, Command, Source
 

@@ -26,29 +26,11 @@ from b24migrate.entities.catalog.reader import (
 from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, texts, times, wholes
+from b24migrate.model.readings import Each, Gather, Listing, Offset, Whole
 from b24migrate.model.records import Args, Json, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Alike,
-    Each,
-    Entity,
-    Field,
-    Gather,
-    Kind,
-    Listing,
-    Mention,
-    Offset,
-    Policy,
-    SourceRecord,
-    Stream,
-    Take,
-    Whole,
-    Written,
-    flags,
-    texts,
-    times,
-    wholes,
-)
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Alike, Entity, Mention, Stream, Written
 from b24migrate.model.values import flag, reference, text, whole
 
 PROPERTY_LINKS = say("skip.property_links")

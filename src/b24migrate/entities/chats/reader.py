@@ -13,7 +13,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
 from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest, in_order
-from b24migrate.model.streams import Known, SourceRecord
+from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
 RECENT_LIMIT = 200

@@ -20,30 +20,11 @@ from b24migrate.entities.chats.reader import (
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
 from b24migrate.messages import say
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, texts, times
+from b24migrate.model.readings import Again, Backward, Gather, IdPages, PerParent, Reading, Slices, Tail
 from b24migrate.model.records import Args, Json, SetAside, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Again,
-    Backward,
-    Entity,
-    Field,
-    FileRef,
-    Gather,
-    IdPages,
-    Kind,
-    Mention,
-    PerParent,
-    Policy,
-    Reading,
-    Resolve,
-    Slices,
-    SourceRecord,
-    Stream,
-    Tail,
-    Written,
-    texts,
-    times,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Entity, Mention, Stream, Written
 from b24migrate.ports import Source
 
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.

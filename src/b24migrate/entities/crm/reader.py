@@ -12,8 +12,11 @@ from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, mark_unre
 from b24migrate.messages import say
 from b24migrate.model.answers import id_in, id_of, open_list
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT
+from b24migrate.model.readings import Changes, Keyset, Listing
 from b24migrate.model.records import Args, Json, Row
-from b24migrate.model.streams import ABSENT, Changes, Fetch, FileKind, FileRef, Keyset, Known, Listing, SourceRecord
+from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
+from b24migrate.model.streams import FileKind
 from b24migrate.model.values import flag, number, reference, text, whole
 from b24migrate.ports import Command, Source
 

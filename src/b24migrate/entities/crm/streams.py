@@ -44,28 +44,11 @@ from b24migrate.entities.custom_fields import list_fields, type_fields
 from b24migrate.entities.readers import fetch_either
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
+from b24migrate.model.fields import ABSENT, Code, Field, Kind, Policy, Resolve, Take, days, flags, texts, times
+from b24migrate.model.readings import Each, Listing
 from b24migrate.model.records import Args, Json, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Code,
-    CustomFields,
-    Each,
-    Entity,
-    Field,
-    Kind,
-    Listing,
-    Mention,
-    Policy,
-    Resolve,
-    SourceRecord,
-    Stream,
-    Take,
-    Written,
-    days,
-    flags,
-    texts,
-    times,
-)
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import CustomFields, Entity, Mention, Stream, Written
 from b24migrate.model.values import flag
 
 # What moves by itself, without a change of the record: the last activity, and marks that the portal computes

@@ -9,23 +9,11 @@ from b24migrate.entities.codes import COMPANY, CONTACT, DEAL, SMART_INVOICE, dic
 from b24migrate.entities.readers import fetch_one_by_one
 from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import Field, Kind, Policy, Resolve, flags, texts, wholes
+from b24migrate.model.readings import Gather, Listing, Offset
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
-from b24migrate.model.streams import (
-    Entity,
-    Field,
-    Gather,
-    Kind,
-    Known,
-    Listing,
-    Offset,
-    Policy,
-    Resolve,
-    SourceRecord,
-    Stream,
-    flags,
-    texts,
-    wholes,
-)
+from b24migrate.model.source_records import Known, SourceRecord
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.model.values import flag
 from b24migrate.ports import Command, Source
 

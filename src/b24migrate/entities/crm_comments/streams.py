@@ -27,23 +27,11 @@ from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, times
+from b24migrate.model.readings import PerParent, Slices
 from b24migrate.model.records import Args, Json, Row, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Entity,
-    Fetch,
-    Field,
-    FileRef,
-    Kind,
-    Known,
-    PerParent,
-    Policy,
-    Slices,
-    SourceRecord,
-    Stream,
-    Written,
-    times,
-)
+from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
+from b24migrate.model.streams import Entity, Stream, Written
 from b24migrate.model.values import members, reference, text
 from b24migrate.ports import Answer, Command, Source
 

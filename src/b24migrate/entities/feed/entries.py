@@ -8,8 +8,9 @@ from enum import StrEnum
 from b24migrate.entities import probes
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list
+from b24migrate.model.readings import ANY, Named
 from b24migrate.model.records import Row
-from b24migrate.model.streams import ANY, Asking, Named, Probe
+from b24migrate.model.streams import Asking, Probe
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "log.blogpost.get"

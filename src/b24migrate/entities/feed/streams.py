@@ -19,27 +19,11 @@ from b24migrate.entities.feed.entries import (
 )
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times
+from b24migrate.model.readings import Alias, Backward, Gather, PerParent, Slices
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
-from b24migrate.model.streams import (
-    Alias,
-    Backward,
-    Entity,
-    Field,
-    FileRef,
-    Gather,
-    Kind,
-    Known,
-    Mention,
-    PerParent,
-    Policy,
-    Slices,
-    SourceRecord,
-    Stream,
-    Written,
-    flags,
-    texts,
-    times,
-)
+from b24migrate.model.source_records import FileRef, Known, SourceRecord
+from b24migrate.model.streams import Entity, Mention, Stream, Written
 from b24migrate.ports import Command, Source
 
 PAGE = 50

@@ -10,27 +10,11 @@ from b24migrate.entities.readers import fetch_one_by_one, is_link, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, texts, times
+from b24migrate.model.readings import Keyset, Listing, PerParent, Whole
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Entity,
-    Field,
-    FileRef,
-    Keyset,
-    Kind,
-    Listing,
-    Mention,
-    PerParent,
-    Policy,
-    SourceRecord,
-    Stream,
-    Take,
-    Whole,
-    Written,
-    flags,
-    texts,
-    times,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Entity, Mention, Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})

@@ -19,7 +19,8 @@ from b24migrate.entities.crm.streams import (
 )
 from b24migrate.entities.custom_fields import config_fields
 from b24migrate.messages import say
-from b24migrate.model.streams import CustomFields, Entity, Kind, texts
+from b24migrate.model.fields import Kind, texts
+from b24migrate.model.streams import CustomFields, Entity
 
 FIELDS_OF = "CRM_SMART_INVOICE"
 

@@ -19,7 +19,8 @@ from b24migrate.entities.crm.streams import (
     type_field,
 )
 from b24migrate.messages import say
-from b24migrate.model.streams import Alike, Field, Kind, days, flags, texts, times
+from b24migrate.model.fields import Field, Kind, days, flags, texts, times
+from b24migrate.model.streams import Alike
 
 crm_leads = item_stream(
     "crm_leads",

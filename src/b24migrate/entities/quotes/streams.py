@@ -20,19 +20,10 @@ from b24migrate.entities.crm.streams import (
 )
 from b24migrate.entities.files import shown_file
 from b24migrate.messages import say
+from b24migrate.model.fields import ABSENT, Field, Kind, days, flags, texts, wholes
 from b24migrate.model.records import Json
-from b24migrate.model.streams import (
-    ABSENT,
-    Field,
-    FileRef,
-    Kind,
-    Mention,
-    SourceRecord,
-    days,
-    flags,
-    texts,
-    wholes,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Mention
 from b24migrate.model.values import references
 
 DISK, ELSEWHERE = "disk", "quote"  # kinds of files

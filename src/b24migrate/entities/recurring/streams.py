@@ -12,23 +12,11 @@ import msgspec
 from b24migrate.entities.codes import DEAL, pipeline
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Take, days, texts, wholes
+from b24migrate.model.readings import Gather
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
-from b24migrate.model.streams import (
-    ABSENT,
-    Entity,
-    Field,
-    Gather,
-    Kind,
-    Known,
-    Policy,
-    Resolve,
-    SourceRecord,
-    Stream,
-    Take,
-    days,
-    texts,
-    wholes,
-)
+from b24migrate.model.source_records import Known, SourceRecord
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.model.values import OddValue, is_number, moment
 from b24migrate.ports import Answer, Command, Source
 

@@ -21,29 +21,11 @@ from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, row_in
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Rest, flags, texts, times, wholes
+from b24migrate.model.readings import Changes, Keyset, Listing, Offset
 from b24migrate.model.records import Args, Json, Row, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Changes,
-    CustomFields,
-    Entity,
-    Fetch,
-    Field,
-    Keyset,
-    Kind,
-    Listing,
-    Offset,
-    Policy,
-    Resolve,
-    Rest,
-    SourceRecord,
-    Stream,
-    Written,
-    flags,
-    texts,
-    times,
-    wholes,
-)
+from b24migrate.model.source_records import Fetch, SourceRecord
+from b24migrate.model.streams import CustomFields, Entity, Stream, Written
 from b24migrate.model.values import OddValue, flag, text, whole
 from b24migrate.ports import Command, Source
 

@@ -14,22 +14,11 @@ from b24migrate.entities.readers import NOTHING, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, open_entry, unexpected_answer
 from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.fields import Field, Kind, Policy, times
+from b24migrate.model.readings import Again, Backward, PerParent, Reading, Whole
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
-from b24migrate.model.streams import (
-    Again,
-    Backward,
-    Field,
-    FileRef,
-    Kind,
-    PerParent,
-    Policy,
-    Reading,
-    SourceRecord,
-    Stream,
-    Whole,
-    Written,
-    times,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 UNSEEN = say("skip.unseen_comments")

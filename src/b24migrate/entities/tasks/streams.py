@@ -26,32 +26,11 @@ from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import unexpected_answer
 from b24migrate.model.errors import Permanent
+from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Take, flags, texts, times, wholes
+from b24migrate.model.readings import Again, Keyset, Listing, PerParent, Sweep, Whole
 from b24migrate.model.records import Json, Row, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Again,
-    CustomFields,
-    Entity,
-    Field,
-    FileRef,
-    Keyset,
-    Kind,
-    Listing,
-    Mention,
-    PerParent,
-    Policy,
-    Resolve,
-    SourceRecord,
-    Stream,
-    Sweep,
-    Take,
-    Whole,
-    Written,
-    flags,
-    texts,
-    times,
-    wholes,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import CustomFields, Entity, Mention, Stream, Written
 from b24migrate.ports import Command, Source
 
 MODERN = "tasks.task.list"

@@ -8,26 +8,11 @@ from b24migrate.entities import probes
 from b24migrate.entities.custom_fields import list_fields
 from b24migrate.entities.readers import fetch_one_by_one, is_link
 from b24migrate.messages import say
+from b24migrate.model.fields import Field, Kind, Policy, Rest, days, flags, texts, wholes
+from b24migrate.model.readings import Keyset, Listing, Offset
 from b24migrate.model.records import Table
-from b24migrate.model.streams import (
-    CustomFields,
-    Entity,
-    Field,
-    FileRef,
-    Keyset,
-    Kind,
-    Listing,
-    Mention,
-    Offset,
-    Policy,
-    Rest,
-    SourceRecord,
-    Stream,
-    days,
-    flags,
-    texts,
-    wholes,
-)
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import CustomFields, Entity, Mention, Stream
 
 # `user.get` takes the order as two strings, not as an object.
 BY_ID = Keyset(

@@ -23,25 +23,11 @@ from b24migrate.entities.readers import fetch_one_by_one
 from b24migrate.messages import say
 from b24migrate.model.activities import OUTGOING, find_forbidden, find_watched
 from b24migrate.model.fidelity import Draft, Keeping, Rule
+from b24migrate.model.fields import ABSENT, Around, Field, Kind, Policy, Resolve, Unresolved, texts, times, wholes
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Json, Table
-from b24migrate.model.streams import (
-    ABSENT,
-    Around,
-    Entity,
-    Field,
-    Keyset,
-    Kind,
-    Listing,
-    Policy,
-    Resolve,
-    SourceRecord,
-    Stream,
-    Unresolved,
-    Written,
-    texts,
-    times,
-    wholes,
-)
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Entity, Stream, Written
 
 SELECT = [
     "ID",

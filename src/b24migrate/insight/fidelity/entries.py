@@ -27,8 +27,9 @@ from b24migrate.insight.fidelity.model import (
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.fidelity import Keeping, Rule
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import digest
-from b24migrate.model.streams import Kind, Stream
+from b24migrate.model.streams import Stream
 from b24migrate.model.values import utc_text
 from b24migrate.ports import FIDELITY, RegisterRow
 

@@ -23,8 +23,10 @@ from b24migrate.insight.forecast.sample import (
     scale_calls,
     spread_error,
 )
+from b24migrate.model.readings import PerParent, Progress
 from b24migrate.model.records import Page, Row
-from b24migrate.model.streams import PerParent, Progress, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS
 
 LEAST_PARENTS = 200

@@ -15,7 +15,7 @@ from b24migrate.insight.forecast.model import Estimate, FileFacts, LargeFile
 from b24migrate.insight.forecast.sample import Ask, Sampled, ask_patiently, scale_calls
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Stop
-from b24migrate.model.streams import FileRef
+from b24migrate.model.source_records import FileRef
 
 USUAL_BYTES = 100_000  # of a file of unknown size: a picture
 TRIED = 5  # are downloaded, to see how long it takes

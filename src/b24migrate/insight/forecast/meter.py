@@ -13,8 +13,9 @@ from b24migrate.engine.jobs import SPENT
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.events import Event, JobDone, PhaseChanged, Sent
+from b24migrate.model.fields import Kind
 from b24migrate.model.records import digest
-from b24migrate.model.streams import Entity, Kind, Stream
+from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import Bill, Clock, Store
 
 Billed = tuple[int, str]  # which webhook, which method: execution time is limited for each pair

@@ -16,8 +16,10 @@ from b24migrate.insight.forecast.meter import Billed, Used
 from b24migrate.insight.forecast.schedule import even_lanes
 from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Limited, MigrationError, Transient
+from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Json, Page, Row
-from b24migrate.model.streams import FileRef, Keyset, Listing, SourceRecord, Stream
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import Answer, Clock, Command, Source
 
 PAGE = 50  # records in a call

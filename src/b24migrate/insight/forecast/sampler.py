@@ -36,8 +36,9 @@ from b24migrate.insight.forecast.sample import (
 from b24migrate.insight.forecast.schedule import even_lanes
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
+from b24migrate.model.readings import Each, Gather, Keyset, Listing, PerParent, Reading
 from b24migrate.model.records import Args, Page, Row
-from b24migrate.model.streams import Each, Gather, Keyset, Listing, PerParent, Reading, Stream
+from b24migrate.model.streams import Stream
 
 T = TypeVar("T")
 LEAST_PAGES = 40  # of a listing: what fits into a request

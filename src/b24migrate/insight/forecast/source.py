@@ -18,8 +18,11 @@ from b24migrate.insight.forecast.sample import Ask, Sampled, ask_patiently
 from b24migrate.insight.forecast.sampler import Sampler
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, Halted, MigrationError
+from b24migrate.model.fields import Field
+from b24migrate.model.readings import Each, Gather, PerParent
 from b24migrate.model.records import Json
-from b24migrate.model.streams import Each, Entity, Field, Gather, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Entity, Stream
 
 Notice = Callable[[str], None]
 LOOKED_AT = 300  # records, for what is filled in in each

@@ -19,8 +19,10 @@ from b24migrate.engine.phases.references import Resolver
 from b24migrate.insight.lookup.model import LONGEST_TITLE, FieldNote, Named, Side, SideState, cut
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
+from b24migrate.model.fields import ABSENT, Field, Kind, Unresolved
 from b24migrate.model.records import Json, Link, Record, Row
-from b24migrate.model.streams import ABSENT, Field, Kind, SourceRecord, Stream, Unresolved
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import TargetRecord
 
 # ---------------------------------------------------------------- both portals

@@ -38,8 +38,10 @@ from b24migrate.insight.lookup.model import (
 )
 from b24migrate.messages import say, unpack
 from b24migrate.model.errors import MigrationError
+from b24migrate.model.fields import ABSENT, Kind
 from b24migrate.model.records import Json, Link, Record, Row, Span, Status, order_key
-from b24migrate.model.streams import ABSENT, Kind, SourceRecord, Stream
+from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.model.values import NOTHING
 from b24migrate.ports import TargetRecord
 

@@ -9,8 +9,10 @@ from b24migrate.engine.phases.files import FileJob
 from b24migrate.insight.lookup.fields import STRANGE
 from b24migrate.insight.lookup.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
 from b24migrate.messages.pages import link, page_of
+from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Record, Status, children_span
-from b24migrate.model.streams import FileRef, PerParent, SourceRecord, Stream
+from b24migrate.model.source_records import FileRef, SourceRecord
+from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS, FINDINGS, FORESEEN, SET_ASIDE, SPARED, UNRESOLVED, Register, RegisterRow
 
 MOST = 100  # of each

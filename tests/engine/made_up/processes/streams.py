@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from b24migrate.model.fields import Field, Kind, Policy, texts, times
+from b24migrate.model.readings import Listing, Offset
 from b24migrate.model.records import Table
-from b24migrate.model.streams import Entity, Field, Kind, Listing, Offset, Policy, Stream, texts, times
+from b24migrate.model.streams import Entity, Stream
 
 SELECT = ["ID", "MODULE_ID", "ENTITY", "DOCUMENT_ID", "STARTED", "STARTED_BY", "MODIFIED", "TEMPLATE_ID"]
 

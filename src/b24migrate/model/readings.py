@@ -1,0 +1,275 @@
+"""How a stream is read: with which method, in which pages, and what a delta pass does instead of reading everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
+
+from b24migrate.model.records import Args, Json, Page, Row
+from b24migrate.model.source_records import Fetch, Known, SourceRecord
+
+if TYPE_CHECKING:
+    from b24migrate.ports import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Keyset:
+    """Pages by ascending id: a filter `>id`, `start=-1`, and many of them chained inside one batch."""
+
+    filter: str
+    id: str
+    ascending: Args
+    descending: Args
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """Pages by `start`; the answer says `next` and `total`. Stop when `next` is missing, never by arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole list in one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """Pages of a parent's children from the newest down: each asks for ids below the lowest one seen. An empty page is
+    the end."""
+
+    last: str = "LAST_ID"
+    limit: str = "LIMIT"
+    size: int = 50
+
+    def pages(self, count: int) -> int:
+        return count // self.size + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Pages of a parent's children by offset; the answer gives `total`."""
+
+    offset: str = "OFFSET"
+    limit: str = "LIMIT"  # empty: the method has no such parameter
+    size: int = 50
+    also: str = ""  # another name of the offset, where portals differ
+
+    def pages(self, count: int) -> int:
+        return max(1, -(-count // self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a delta pass asks a listing by ascending id for what changed. It needs three questions, since each has holes:
+    a filter by time, ids above the highest one known, and counts by range of ids."""
+
+    time: str  # the field that a change moves
+    newest: Args  # the parameters of the order in which the latest change comes first
+    narrow: Args  # the parameters that bring the id and the time only
+    shifted: bool = False  # the portal reads a time in a filter as local time of the webhook's owner
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
+    every record and compares them with what is staged. What differs, is unknown here or changed lately is read by id;
+    what is staged and not listed is asked for by id."""
+
+    narrow: Args  # the parameters that bring only these fields
+    fields: tuple[str, ...]  # as the stream's payload names them
+    time: str = ""  # of the last change, to the second: a second change within it shows no other value
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Whose children a delta pass reads again: those of parents that are new, back or deleted, and of parents of which
+    one of these fields has another value than in the last complete pass. The others keep their children, which count as
+    seen. The parents belong to the same entity, and may be read in any way."""
+
+    fields: tuple[str, ...]  # of the parent's payload or extras
+    deep: Callable[[SourceRecord], bool] = lambda _: False  # the parents that a deep pass asks as well
+
+
+@dataclass(frozen=True, slots=True)
+class IdPages:
+    """A method that lists the children of a parent below an id, the newest first, of which only the ids are read."""
+
+    method: str
+    size: int
+    params: Callable[[SourceRecord, int], Args]  # for the parent and the id
+    items: tuple[str, ...]
+    id: str = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """How a delta pass reads the children of a parent again by a walk down from the newest (`Backward`): to the newest
+    one that was known, and to those that are older than `days`, since edits and reactions move nothing. Where their
+    number moved otherwise than the new ones tell, some were deleted: their ids are listed until as many are missing."""
+
+    last: str  # the parent's field with the id of its newest child
+    count: str  # and the one with their number: an estimate, whose differences count
+    time: str  # the child's field with its time
+    days: float = 3.0
+    ids: IdPages | None = None  # longer pages than the reading has: a hint at what is missing, which the reading proves
+
+    def is_older(self, payload: bytes, second: float) -> bool:
+        """Whether a child is from before that second; one whose time cannot be read is not."""
+        try:
+            return datetime.fromisoformat(str(msgspec.json.decode(payload)[self.time])).timestamp() < second
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, OverflowError):
+            return False
+
+
+Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All records of a stream from one listing method. `items` is the path to the list inside the result."""
+
+    method: str
+    paging: Keyset | Offset | Whole
+    params: Args = field(default_factory=dict)
+    items: tuple[str, ...] = ()
+    id: str = "ID"
+    needs: str = ""  # a method that must exist on the portal for this reading to be chosen (`Entity.probes`)
+    without: str = ""  # a method that the portal must lack for it to be chosen
+    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
+    # in a delta pass: the same, without asking for what is known of these rows and lasts
+    enrich_again: Callable[[Source, Sequence[Row], Known], list[Row]] | None = None
+    enrich_scope: str = ""
+    enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
+    select: str = ""  # the parameter in which custom fields must be named, or they do not come
+    # how a delta pass finds what changed: it asks for it, or compares all; without both it reads everything
+    changes: Changes | None = None
+    sweep: Sweep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A listing for each staged record of another stream. Ids are `<prefix>:<id>`."""
+
+    of: str
+    method: str  # for the inventory
+    listing: Callable[[SourceRecord], Listing]
+    prefix: Callable[[SourceRecord], str]
+    needs: str = ""
+    without: str = ""
+
+
+class Progress(NamedTuple):
+    """How far the children of one parent are read."""
+
+    parent: SourceRecord
+    after: int = 0  # the ID the walk has reached, or the offset; 0: not started
+    got: int = 0
+    via: int = -1  # the webhook that is asked, where it is not the one that the reading says
+    first: int = 0  # the first ID of a list by offset: behind its end old methods begin again (§A7), whatever its total
+    # where a walk down may end before it has met everything: at this ID, if what is there is older than this second
+    floor: int = 0
+    since: int = 0
+
+
+ANY = ""
+
+
+class Named(NamedTuple):
+    """The ID for a name, or why it is unknown."""
+
+    id: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name by which children refer to their parent. The source is asked once for each name, and the answer is
+    kept in the store."""
+
+    of: Callable[[Args], str]  # the name in a row; empty if the row has the ID itself
+    # by name the webhook that likely sees it -> the ids behind them; with ANY, what is so for every name
+    ask: Callable[[Source, Mapping[str, int]], Mapping[str, Named]]
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerParent:
+    """The children of each staged parent. Their id is `<parent>:<id>`."""
+
+    of: str
+    method: str
+    params: Callable[[SourceRecord], Args]
+    paging: Whole | Backward | Slices
+    items: tuple[str, ...] = ()
+    id: str = "id"
+    # which webhook is asked, of those with these owners
+    via: Callable[[SourceRecord, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
+    others: bool = False  # where one webhook is refused, the next is asked
+    everybody: bool = False  # each webhook is asked: they see different things
+    only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that have any
+    expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many the parent says it has; an estimate
+    # whether the parent says that it has any; None: it does not say. Of those that say no only a sample is asked, and
+    # all of them as soon as one of the sample has some.
+    has_any: Callable[[SourceRecord], bool | None] = lambda _: None
+    elsewhere: Callable[[SourceRecord], bool] = lambda _: False  # the portal may have moved them: likewise a sample
+    # parents that have no count: a page that is less than half full ends the walk, except in a sample
+    uncounted: Callable[[SourceRecord], bool] = lambda _: False
+    scope: str = ""  # without it this reading is left out
+    side: str = ""  # a list beside the items whose members belong to them, joined by `join`
+    join: Side | None = None
+    needs: str = ""
+    without: str = ""
+    again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
+    empty_is_alarm: bool = False
+    mark: str = ""  # before the child's own id, where a stream has children of two kinds
+    row_key: Callable[[SourceRecord, Args], str] | None = (
+        None  # where the parent is not what the child's id begins with
+    )
+    conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: (
+        None
+    )  # why a row is not what it should be
+    # with `row_key`: the same child may be in the lists of several parents, so the totals of these lists say nothing of
+    # their number, and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
+    shared: bool = False
+    lists: Callable[[SourceRecord], int] = lambda _: 1  # with `shared`: in how many of them a child is, for a forecast
+    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
+    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None  # what other methods tell of the children
+    enrich_scope: str = ""
+    alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
+    single: bool = False  # with `row_key`: the answer is the only child; an error says that there is none
+    unwrapped: bool = False  # some portals answer with the list itself, without the keys of `items`
+    bare: bool = False  # that it is there is all one wants to know
+    twins: str = ""  # the mark of children, read before, that may be the same
+    same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
+    tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
+    # with `tail`: whether a new child tells that its parent changed, which a delta pass then reads again by
+    # `Gather.fetch`
+    tells: Callable[[SourceRecord], bool] | None = None
+    # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
+    newest: bool = False
+    # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
+    # number, which a delta pass does not count again
+    shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
+    # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
+    # is given the parents with the ids that were listed, and tells which scopes are granted.
+    unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The escape hatch: a function that reads on from a cursor by itself."""
+
+    method: str  # for the inventory
+    read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)
+    needs: str = ""
+    without: str = ""
+    # in a delta pass: all records too, but what is known of one that is as it was need not be asked again
+    again: Callable[[Source, Args, Known], Page] | None = None
+    fetch: Fetch | None = None  # some of them by id, with everything that is asked about them
+
+
+Reading: TypeAlias = Listing | Each | PerParent | Gather

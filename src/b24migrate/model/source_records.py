@@ -1,0 +1,95 @@
+"""Records as the functions of a stream see them, the files that they refer to, and how they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from b24migrate.model.records import Json, Row
+
+if TYPE_CHECKING:
+    from b24migrate.ports import Source
+
+
+class SourceRecord(NamedTuple):
+    """A record as a stream's functions see it: decoded, with what other methods said about it."""
+
+    id: str
+    payload: Mapping[str, Json]
+    extras: Mapping[str, Json]
+
+    @property
+    def parent(self) -> str:
+        return self.id.rpartition(":")[0]
+
+    @property
+    def child(self) -> str:
+        return self.id.rpartition(":")[2]
+
+
+# staged records by stream and id: what a stream's function may look up
+Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, SourceRecord]]
+
+
+class Known(NamedTuple):
+    """What is known here and helps to ask the source by id."""
+
+    lookup: Lookup
+    custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
+    deep: bool = False  # whether a delta pass looks at what moves no date and no count
+    staged: Callable[[], int] = lambda: 0  # how many records of the stream are known
+
+
+def person_name(parent: SourceRecord) -> str:
+    """Who is meant, for people to read."""
+    name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
+    return name or f"user {parent.id}"
+
+
+class FileRef(NamedTuple):
+    """A file that a record refers to. With a `url` it is fetched from there, otherwise its link is asked for by id."""
+
+    kind: str
+    id: str
+    name: str = ""
+    size: int | None = None
+    url: str = ""
+    place: str = ""  # what a link may need besides the id, such as the dialog it was posted in
+    version: str = ""  # where one key may have other bytes later, such as a person's photo: what tells them apart
+
+    @classmethod
+    def of_link(cls, kind: str, owner: str, url: str) -> FileRef:
+        """A picture of a record: another one has another path, while tokens in a link may differ each time."""
+        try:
+            path = urlsplit(url).path
+        except ValueError:  # no web address: downloading it will say so
+            path = url
+        return cls(kind, owner, url=url, version=path)
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+# the files a record refers to
+Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
+
+
+# records by id as the source has them now, for pull-through and verify
+Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
+
+
+# staged records of a stream, all of them
+StagedRecords: TypeAlias = Callable[[str], Iterable[SourceRecord]]
+
+
+class FileLink(str):
+    """Where a file is fetched from, with the name that the source gives it."""
+
+    name: str
+
+    def __new__(cls, url: str, name: str = "") -> FileLink:
+        made = super().__new__(cls, url)
+        made.name = name
+        return made
