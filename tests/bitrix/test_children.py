@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +12,7 @@ from tests.bitrix.support import Kit
 
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.model.errors import Limited, Transient
-from b24migrate.model.readings import Backward, PerParent, Progress, Slices, Whole
+from b24migrate.model.readings import Backward, JoinedList, Parents, PerParent, Progress, Slices, Whole
 from b24migrate.model.records import Args, Json, Page
 from b24migrate.model.source_records import SourceRecord
 from b24sim.faults import Faults
@@ -25,17 +24,15 @@ def join(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": [files[str(one)] for one in ids]} if ids else None
 
 
-def backward(**more: Any) -> PerParent:
+def backward(uncounted: Callable[[SourceRecord], bool] = lambda _: False) -> PerParent:
     return PerParent(
         of="chats",
         method="im.dialog.messages.get",
         params=lambda chat: {"DIALOG_ID": chat.id},
         paging=Backward(),
         items=("messages",),
-        expected=lambda chat: chat.extras.get("count"),
-        side="files",
-        join=join,
-        **more,
+        parents=Parents(expected=lambda chat: chat.extras.get("count"), uncounted=uncounted),
+        joined=JoinedList("files", join),
     )
 
 
@@ -45,8 +42,7 @@ SLICES = PerParent(
     params=lambda chat: {"CHAT_ID": chat.id},
     paging=Slices(),
     items=("messages",),
-    side="files",
-    join=join,
+    joined=JoinedList("files", join),
 )
 
 

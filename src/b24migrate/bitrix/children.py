@@ -15,7 +15,7 @@ from b24migrate.bitrix.pages import Span, entry, id_reader, rows_by_id
 from b24migrate.messages import say
 from b24migrate.model.answers import STRANGE, AnswerList, open_list, unexpected_answer
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
-from b24migrate.model.readings import Backward, PerParent, Progress, Slices, Whole
+from b24migrate.model.readings import Backward, ChildKeys, PerParent, Progress, Slices, Whole
 from b24migrate.model.records import Args, Page, Row, SetAside
 from b24migrate.model.source_records import SourceRecord, person_name
 from b24migrate.ports import Command
@@ -103,10 +103,13 @@ class ChildrenReader:
             return {**reached, "via": self._via(one), "first": one.first, "floor": one.floor, "since": one.since}
         if one.first:
             return {**reached, "via": self._via(one), "first": one.first}
-        return reached if self._via(one) == self._reading.via(one.parent, self._owners) else {**reached, "via": one.via}
+        return reached if self._via(one) == self._first_webhook(one) else {**reached, "via": one.via}
 
     def _via(self, one: Progress) -> int:
-        return one.via if one.via >= 0 else self._reading.via(one.parent, self._owners)
+        return one.via if one.via >= 0 else self._first_webhook(one)
+
+    def _first_webhook(self, one: Progress) -> int:
+        return self._reading.webhooks.first(one.parent, self._owners)
 
     # ------------------------------------------------------------ asking
 
@@ -215,7 +218,7 @@ class ChildrenReader:
     def _expected_count(self, parent: SourceRecord) -> int | None:
         """What the parent's own counter says; nothing where that is no number."""
         try:
-            return self._reading.expected(parent)
+            return self._reading.parents.expected(parent)
         except (ValueError, TypeError, OverflowError):
             return None
 
@@ -283,18 +286,20 @@ class ChildrenReader:
     def _judge_answer(self, chain: _Chain, answer: BatchAnswer[Part]) -> list[tuple[int, Row]] | None:
         """The rows of an answer; None where it failed, and the chain says why."""
         try:
-            if self._reading.single and isinstance(answer.error, Permanent) and answer.error.code in NOT_THERE:
+            single = self._reading.keys is not None and self._reading.keys.single
+            if single and isinstance(answer.error, Permanent) and answer.error.code in NOT_THERE:
                 return []
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return None
-            if self._reading.single:
+            if single:
                 if not isinstance(answer.result, dict):
                     raise unexpected_answer(self._reading.method, ())
                 return [(0, Row(f"{chain.parent.id}:", msgspec.json.encode(answer.result)))]
             rows = self._rows(self._open_page(answer), chain.parent)
-            for _, row in rows if self._reading.row_key else ():
-                self._key(chain.parent, row)
+            if self._reading.keys is not None:
+                for _, row in rows:
+                    self._key(self._reading.keys, chain.parent, row)
             return rows
         except Permanent as error:
             chain.error = _unread_error(error)
@@ -307,7 +312,9 @@ class ChildrenReader:
             return None
 
     def _open_page(self, answer: BatchAnswer[Part]) -> AnswerList:
-        found = open_list(answer.result, self._path_to_list(answer), self._reading.method, self._reading.side)
+        joined = self._reading.joined
+        path = self._path_to_list(answer)
+        found = open_list(answer.result, path, self._reading.method, joined.name if joined else "")
         self._spelling[self._reading.method] = found.path
         return found
 
@@ -362,7 +369,7 @@ class ChildrenReader:
         last, expected = one.got % self._size, self._expected_count(one.parent)
         if one.floor:
             return False
-        if last and expected is None and self._reading.uncounted(one.parent):
+        if last and expected is None and self._reading.parents.uncounted(one.parent):
             return self._habits.is_small(last, self._size)
         return last != 0 and one.got == expected
 
@@ -397,14 +404,14 @@ class ChildrenReader:
         return Transient(text, code="PAGE_REPEATED", hint=say("portal.report_version"), own=True)
 
     def _rows(self, found: AnswerList, parent: SourceRecord) -> list[tuple[int, Row]]:
-        join = self._reading.join
-        beside = rows_by_id(found.beside) if join else {}
+        joined = self._reading.joined
+        beside = rows_by_id(found.beside) if joined else {}
         numbered = not isinstance(self._paging, Whole)
         rows = []
         try:
             for raw in found.items:
                 child = self._id(raw)
-                extras = join(msgspec.json.decode(raw), beside) if beside and join else None
+                extras = joined.join(msgspec.json.decode(raw), beside) if beside and joined else None
                 key = f"{parent.id}:{self._reading.mark}{child}"
                 rows.append((int(child) if numbered else 0, Row(key, bytes(raw), extras)))
         except (msgspec.DecodeError, ValueError) as error:
@@ -414,24 +421,23 @@ class ChildrenReader:
 
     def _keep(self, chain: _Chain, rows: Sequence[Row]) -> None:
         """Under their own keys; those that are not what they should be are set aside."""
-        reading = self._reading
-        if reading.row_key is None:
+        keys = self._reading.keys
+        if keys is None:
             chain.rows += rows
             return
         for row in rows:
-            key, hidden = self._key(chain.parent, row)
+            key, hidden = self._key(keys, chain.parent, row)
             if hidden:
                 chain.aside.append(SetAside("", key, "impossible", hidden, person_name(chain.parent)))
             else:
-                whose = {} if reading.shared else {"of": chain.parent.id}
-                extras = {**(row.extras or {}), **whose, **reading.keeps(chain.parent)}
-                chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
+                whose = {} if keys.shared else {"of": chain.parent.id}
+                extras = {**(row.extras or {}), **whose, **keys.keeps(chain.parent)}
+                chain.rows.append(Row(key, b"{}" if keys.bare else row.payload, extras))
 
-    def _key(self, parent: SourceRecord, row: Row) -> tuple[str, str | None]:
-        """Its own key, and why it is not what it should be, if so."""
-        assert self._reading.row_key is not None  # noqa: S101
+    def _key(self, keys: ChildKeys, parent: SourceRecord, row: Row) -> tuple[str, str | None]:
+        """Its own key, and why it cannot be read, if so."""
         payload = msgspec.json.decode(row.payload)
-        return self._reading.row_key(parent, payload), self._reading.conceals(parent, payload, self._owners)
+        return keys.key_of(parent, payload), keys.conceals(parent, payload, self._owners)
 
     def _advance(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> None:
         if isinstance(self._paging, Whole):
@@ -446,7 +452,7 @@ class ChildrenReader:
         if isinstance(chain.error, Stop):
             raise chain.error
         if isinstance(chain.error, Permanent) and not chain.answered:
-            if self._reading.others and chain.via + 1 < len(self._owners):
+            if self._reading.webhooks.others and chain.via + 1 < len(self._owners):
                 chain.via, chain.error = chain.via + 1, None
                 return False
             self._set_aside(chain, page)
@@ -464,7 +470,7 @@ class ChildrenReader:
 
     def _try_other_webhook(self, chain: _Chain, one_page: bool) -> bool:
         """From the beginning with the next webhook, where each sees something else."""
-        if not (self._reading.everybody and self._done(chain, one_page) and chain.via + 1 < len(self._owners)):
+        if not (self._reading.webhooks.everybody and self._done(chain, one_page) and chain.via + 1 < len(self._owners)):
             return False
         chain.via, chain.after, chain.got, chain.first = chain.via + 1, 0, 0, 0
         return True

@@ -85,16 +85,6 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """Whose children a delta pass reads again: those of parents that are new, back or deleted, and of parents of which
-    one of these fields has another value than in the last complete pass. The others keep their children, which count as
-    seen. The parents belong to the same entity, and may be read in any way."""
-
-    fields: tuple[str, ...]  # of the parent's payload or extras
-    deep: Callable[[SourceRecord], bool] = lambda _: False  # the parents that a deep pass asks as well
-
-
-@dataclass(frozen=True, slots=True)
 class IdPages:
     """A method that lists the children of a parent below an id, the newest first, of which only the ids are read."""
 
@@ -116,6 +106,8 @@ class Tail:
     time: str  # the child's field with its time
     days: float = 3.0
     ids: IdPages | None = None  # longer pages than the reading has: a hint at what is missing, which the reading proves
+    # whether a new child shows that its parent changed, which a delta pass then reads again by `Gather.fetch`
+    shows_change: Callable[[SourceRecord], bool] | None = None
 
     def is_older(self, payload: bytes, second: float) -> bool:
         """Whether a child is from before that second; one whose time cannot be read is not."""
@@ -125,7 +117,26 @@ class Tail:
             return False
 
 
-Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Whose children a delta pass reads again: those of parents that are new, back or deleted, and of parents of which
+    one of these fields has another value than in the last complete pass. The others keep their children, which count as
+    seen. The parents belong to the same entity, and may be read in any way."""
+
+    fields: tuple[str, ...]  # of the parent's payload or extras
+    deep: Callable[[SourceRecord], bool] = lambda _: False  # the parents that a deep pass asks as well
+    tail: Tail | None = None  # which of their children are read; None: all
+
+
+@dataclass(frozen=True, slots=True)
+class Enrichment:
+    """What other methods say about the rows of a page."""
+
+    ask: Callable[[Source, Sequence[Row]], list[Row]]
+    scope: str  # the permission that these methods need
+    # in a delta pass: the same, without asking for what is known of these rows and lasts
+    again: Callable[[Source, Sequence[Row], Known], list[Row]] | None = None
+    at_once: Callable[[Source], int] = lambda _: 0  # rows of a listing that are asked about at a time; 0: all of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +150,7 @@ class Listing:
     id: str = "ID"
     needs: str = ""  # a method that must exist on the portal for this reading to be chosen (`Entity.probes`)
     without: str = ""  # a method that the portal must lack for it to be chosen
-    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
-    # in a delta pass: the same, without asking for what is known of these rows and lasts
-    enrich_again: Callable[[Source, Sequence[Row], Known], list[Row]] | None = None
-    enrich_scope: str = ""
-    enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
+    enrich: Enrichment | None = None
     select: str = ""  # the parameter in which custom fields must be named, or they do not come
     # how a delta pass finds what changed: it asks for it, or compares all; without both it reads everything
     changes: Changes | None = None
@@ -197,6 +204,62 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
+class Webhooks:
+    """Which webhooks are asked for the children of a parent."""
+
+    # the first one, of those with these owners
+    first: Callable[[SourceRecord, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
+    others: bool = False  # if one webhook is refused, the next is asked
+    everybody: bool = False  # each webhook is asked: they see different things
+
+
+@dataclass(frozen=True, slots=True)
+class Parents:
+    """What a parent says about its children before they are read."""
+
+    only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that can have any
+    expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many it has; an estimate
+    # whether it has any; None: it does not say. Of those that say no only a sample is asked, and all of them as soon as
+    # one of the sample has some.
+    has_any: Callable[[SourceRecord], bool | None] = lambda _: None
+    elsewhere: Callable[[SourceRecord], bool] = lambda _: False  # the portal may have moved them: likewise a sample
+    # parents that have no count: a page that is less than half full ends the walk, except in a sample
+    uncounted: Callable[[SourceRecord], bool] = lambda _: False
+
+
+@dataclass(frozen=True, slots=True)
+class ChildKeys:
+    """Children whose keys do not begin with the ID of the parent that lists them."""
+
+    key_of: Callable[[SourceRecord, Args], str]
+    # the same child may be in the lists of several parents, so the totals of these lists say nothing of their number,
+    # and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
+    shared: bool = False
+    lists: Callable[[SourceRecord], int] = lambda _: 1  # with `shared`: in how many of them a child is, for a forecast
+    alias: Alias | None = None  # children that name their parent otherwise get the id behind it into their key
+    single: bool = False  # the answer is the only child; an error says that there is none
+    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
+    bare: bool = False  # only the key counts: the payload is not staged
+    conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: None  # why a row is not readable
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Children, read before under another mark, that may be the same as these."""
+
+    mark: str
+    same: Callable[[SourceRecord, SourceRecord], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedList:
+    """A list next to the items in the answer, whose members belong to them."""
+
+    name: str
+    join: Callable[[Args, Mapping[str, Json]], Args | None]  # the extras of an item, by the members by id
+
+
+@dataclass(frozen=True, slots=True)
 class PerParent:
     """The children of each staged parent. Their id is `<parent>:<id>`."""
 
@@ -205,58 +268,36 @@ class PerParent:
     params: Callable[[SourceRecord], Args]
     paging: Whole | Backward | Slices
     items: tuple[str, ...] = ()
+    unwrapped: bool = False  # some portals answer with the list itself, without the keys of `items`
     id: str = "id"
-    # which webhook is asked, of those with these owners
-    via: Callable[[SourceRecord, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
-    others: bool = False  # where one webhook is refused, the next is asked
-    everybody: bool = False  # each webhook is asked: they see different things
-    only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that have any
-    expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many the parent says it has; an estimate
-    # whether the parent says that it has any; None: it does not say. Of those that say no only a sample is asked, and
-    # all of them as soon as one of the sample has some.
-    has_any: Callable[[SourceRecord], bool | None] = lambda _: None
-    elsewhere: Callable[[SourceRecord], bool] = lambda _: False  # the portal may have moved them: likewise a sample
-    # parents that have no count: a page that is less than half full ends the walk, except in a sample
-    uncounted: Callable[[SourceRecord], bool] = lambda _: False
     scope: str = ""  # without it this reading is left out
-    side: str = ""  # a list beside the items whose members belong to them, joined by `join`
-    join: Side | None = None
     needs: str = ""
     without: str = ""
-    again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
-    empty_is_alarm: bool = False
+    webhooks: Webhooks = Webhooks()
+    parents: Parents = Parents()
+    joined: JoinedList | None = None
+    enrich: Enrichment | None = None
+    keys: ChildKeys | None = None
     mark: str = ""  # before the child's own id, where a stream has children of two kinds
-    row_key: Callable[[SourceRecord, Args], str] | None = (
-        None  # where the parent is not what the child's id begins with
-    )
-    conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: (
-        None
-    )  # why a row is not what it should be
-    # with `row_key`: the same child may be in the lists of several parents, so the totals of these lists say nothing of
-    # their number, and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
-    shared: bool = False
-    lists: Callable[[SourceRecord], int] = lambda _: 1  # with `shared`: in how many of them a child is, for a forecast
-    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
-    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None  # what other methods tell of the children
-    enrich_scope: str = ""
-    alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
-    single: bool = False  # with `row_key`: the answer is the only child; an error says that there is none
-    unwrapped: bool = False  # some portals answer with the list itself, without the keys of `items`
-    bare: bool = False  # that it is there is all one wants to know
-    twins: str = ""  # the mark of children, read before, that may be the same
-    same: Callable[[SourceRecord, SourceRecord], bool] = lambda *_: False
-    tail: Tail | None = None  # of what a delta pass reads of a parent's children; None: all
-    # with `tail`: whether a new child tells that its parent changed, which a delta pass then reads again by
-    # `Gather.fetch`
-    tells: Callable[[SourceRecord], bool] | None = None
+    twins: Twins | None = None
+    # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
+    # is given the parents with the ids that were listed, and a function that says which scopes are granted.
+    unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
+    empty_is_alarm: bool = False  # every parent has children: an empty list is noted, and proves no deletion
+    again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
     # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
     newest: bool = False
     # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
     # number, which a delta pass does not count again
     shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
-    # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
-    # is given the parents with the ids that were listed, and tells which scopes are granted.
-    unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
+
+    @property
+    def shared(self) -> bool:
+        return self.keys is not None and self.keys.shared
+
+    @property
+    def tail(self) -> Tail | None:
+        return self.again.tail if self.again else None
 
 
 @dataclass(frozen=True, slots=True)

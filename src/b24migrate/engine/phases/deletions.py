@@ -100,7 +100,7 @@ def belongs_to_parents(reading: Reading) -> bool:
 
 
 def parent_key(context: RunContext, reading: PerParent | Each, of: Stream, record: Record) -> str:
-    if isinstance(reading, PerParent) and reading.row_key:  # listed by another parent than the one in its id
+    if isinstance(reading, PerParent) and reading.keys:  # listed by another parent than the one in its id
         return str(decode_extras(record.extras).get("of") or "")
     key = record.row_key.rpartition(":")[0]
     return (context.store.holder(of.table, key) or "") if of.by_natural else key
@@ -214,7 +214,7 @@ def lists_of(context: RunContext, stream: Stream, one: Family) -> list[int]:
         for which, reading in readings
         if isinstance(reading, PerParent) and child.startswith(reading.mark) and one.parent
         for known in decode_readable([one.parent], context.streams[reading.of])
-        if reading.only(known)
+        if reading.parents.only(known)
     ]
 
 

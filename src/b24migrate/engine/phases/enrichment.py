@@ -42,11 +42,11 @@ def enrich_page(
 ) -> Page:
     """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
     those behind it are not to wait for it."""
-    if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
+    if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich.scope):
         return page
-    again = reading.enrich_again if isinstance(reading, Listing) and context.options.delta else None
+    again = reading.enrich.again if context.options.delta else None
     known = context.known(stream)
-    enrich = (lambda source, rows: again(source, rows, known)) if again else reading.enrich
+    enrich = (lambda source, rows: again(source, rows, known)) if again else reading.enrich.ask
     try:
         rows = _enrich(context, stream, enrich, page.rows)
     except Forbidden as error:

@@ -1,7 +1,7 @@
 """get: which parents are asked for their children, by what the parents say about them.
 
-A parent may say that it has none (`PerParent.has_any`), and a portal may keep the children of some parents elsewhere
-(`PerParent.elsewhere`). These are hints, not facts: of such parents a sample is asked. One child found there refutes
+A parent may say that it has none (`Parents.has_any`), and a portal may keep the children of some parents elsewhere
+(`Parents.elsewhere`). These are hints, not facts: of such parents a sample is asked. One child found there refutes
 the hint. Then all of them are asked, in this pass and, as the store remembers, in every later one. A parent that says
 nothing is asked.
 """
@@ -32,10 +32,10 @@ SIZE, REST = "size", "rest"  # of a job's args: how many parents there are; the 
 def hint_of(reading: PerParent, parent: SourceRecord) -> str:
     """The hint by which the parent is asked only as part of a sample; none: it is asked."""
     try:
-        has_any = reading.has_any(parent)
+        has_any = reading.parents.has_any(parent)
     except (ValueError, TypeError, AttributeError):
         has_any = None
-    return NONE if has_any is False else ELSEWHERE if reading.elsewhere(parent) else ""
+    return NONE if has_any is False else ELSEWHERE if reading.parents.elsewhere(parent) else ""
 
 
 def sampled_share(parents: float) -> float:
@@ -52,8 +52,9 @@ def count_parents(context: RunContext, reading: PerParent) -> int:
 
 def narrow_trust(reading: PerParent, parents: int) -> PerParent:
     """The reading that proves the end of each walk in the sample, also where a short page looks like it."""
-    trusted = reading.uncounted
-    return replace(reading, uncounted=lambda one: trusted(one) and not is_sampled(one.id, parents))
+    trusted = reading.parents.uncounted
+    narrowed = replace(reading.parents, uncounted=lambda one: trusted(one) and not is_sampled(one.id, parents))
+    return replace(reading, parents=narrowed)
 
 
 # ---------------------------------------------------------------- what the store remembers

@@ -156,7 +156,7 @@ def list_ids(context: RunContext, reading: PerParent, pages: IdPages, waiting: S
     """One request for each webhook: the next page of many parents, or up to so many of a few."""
     by_webhook: dict[int, list[Loss]] = {}
     for one in waiting:
-        by_webhook.setdefault(reading.via(one.parent, context.source.owners), []).append(one)
+        by_webhook.setdefault(reading.webhooks.first(one.parent, context.source.owners), []).append(one)
     for via, some in by_webhook.items():
         each = max(1, min(most, COMMANDS // len(some)))
         asked = [(one, below) for one in some[:COMMANDS] for below in one.next_pages(pages.size, each)]

@@ -68,5 +68,5 @@ def _onward(context: RunContext, reading: PerParent, one: Args, known: set[str])
     if one["id"] not in known:
         return one
     via = int(one.get("via", 0)) + 1
-    more = reading.everybody and via < len(context.source.owners)
+    more = reading.webhooks.everybody and via < len(context.source.owners)
     return {"id": one["id"], "after": 0, "got": 0, "via": via} if more else None

@@ -154,7 +154,7 @@ def _count_pages(
             continue
         try:
             one = decode_record(parent, of)
-            if reading.only(one) and asks(reading, one):
+            if reading.parents.only(one) and asks(reading, one):
                 pages[one.id] = expected_pages(reading, one)
         except msgspec.DecodeError:
             partial.mark_incomplete(context, of, {parent.row_key: BROKEN})
@@ -210,7 +210,7 @@ def lane_room(total: int, size: int, spare: int = SPARE) -> int:
 def expected_children(reading: PerParent, parent: SourceRecord) -> int | None:
     """What the parent's own counter says; nothing where that is no number."""
     try:
-        count = reading.expected(parent)
+        count = reading.parents.expected(parent)
     except (ValueError, TypeError, OverflowError):
         return None
     return count if count is None or 0 <= count <= MOST_CHILDREN else None
@@ -225,7 +225,7 @@ def find_reading(context: RunContext, job: Job) -> PerParent:
     reading = context.reading(context.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
     if job.args.get("prove"):  # such a walk trusts nothing but an empty page
-        return replace(reading, expected=lambda _: None, uncounted=lambda _: False)
+        return replace(reading, parents=replace(reading.parents, expected=lambda _: None, uncounted=lambda _: False))
     return narrow_trust(reading, int(job.args.get(SIZE, 0)))
 
 

@@ -123,7 +123,7 @@ def read(context: RunContext, job: Job) -> Follow:
         keep_page(context, stream, named, int(job.args["pass"]))
 
     if isinstance(reading, Listing) and reading.enrich is not None:
-        size = FULL_REQUEST if gently else reading.enrich_some(context.source)
+        size = FULL_REQUEST if gently else reading.enrich.at_once(context.source)
 
         def take(some: Page) -> None:
             kept(enrich_page(context, stream, reading, some, gently=gently))

@@ -24,7 +24,7 @@ from b24migrate.engine.phases.parent_lanes import (
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
-from b24migrate.model.readings import ANY, Alias, Named, PerParent, Progress
+from b24migrate.model.readings import ANY, Alias, Named, PerParent, Progress, Twins
 from b24migrate.model.records import (
     Job,
     Json,
@@ -173,7 +173,7 @@ def add_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str, 
 
 def set_twins_aside(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> Page:
     """Sets those aside that were read before, in another place where the portal keeps them."""
-    if not reading.twins:
+    if reading.twins is None:
         return page
     rows: list[Row] = []
     aside = list(page.aside)
@@ -181,9 +181,9 @@ def set_twins_aside(context: RunContext, stream: Stream, reading: PerParent, pag
     for row in page.rows:
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
-            span = marked_span(parent, reading.twins)
+            span = marked_span(parent, reading.twins.mark)
             siblings[parent] = decode_readable(walk(context, stream.table, span), stream)
-        twin = _find_twin(stream, reading, row, siblings[parent])
+        twin = _find_twin(stream, reading.twins, row, siblings[parent])
         if twin is None:
             rows.append(row)
         else:
@@ -192,11 +192,11 @@ def set_twins_aside(context: RunContext, stream: Stream, reading: PerParent, pag
     return replace(page, rows=rows, aside=aside)
 
 
-def _find_twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[SourceRecord]) -> SourceRecord | None:
+def _find_twin(stream: Stream, twins: Twins, row: Row, siblings: Sequence[SourceRecord]) -> SourceRecord | None:
     """None where the record makes no sense: sending it will say so."""
     try:
         one = SourceRecord(row.source_id, decode_payload(stream, row.payload), row.extras or {})
-        return next((other for other in siblings if reading.same(one, other)), None)
+        return next((other for other in siblings if twins.same(one, other)), None)
     except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -292,14 +292,13 @@ def resolve_parents(
 ) -> Page | None:
     """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
     names were known."""
-    alias = reading.alias
+    alias = reading.keys.alias if reading.keys else None
     names = [_parent_name(alias, row) if alias else "" for row in page.rows]
     if alias is None or not any(names):
         return page
     whose = [parents[(row.extras or {})["of"]] for row in page.rows]
-    seen_by = {
-        name: reading.via(parent, context.source.owners) for name, parent in zip(names, whose, strict=True) if name
-    }
+    owners, first = context.source.owners, reading.webhooks.first
+    seen_by = {name: first(parent, owners) for name, parent in zip(names, whose, strict=True) if name}
     known = look_up_names(context, stream, alias, seen_by)
     if known is None:
         return None

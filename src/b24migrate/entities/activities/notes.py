@@ -20,7 +20,7 @@ from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import row_in
 from b24migrate.model.fields import Field, Kind, Policy, Take, texts, times
-from b24migrate.model.readings import PerParent, Slices, Whole
+from b24migrate.model.readings import ChildKeys, PerParent, Slices, Whole
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.model.streams import Entity, Stream, Written
@@ -58,10 +58,12 @@ def note_of(stream: str, kind: int, mark: str, owners: Callable[[SourceRecord], 
         method=NOTE,
         params=lambda parent: question(kind, parent.id, owner_pair(owners(parent))),
         paging=Whole(),
-        single=True,
-        row_key=lambda parent, _: f"{mark}{parent.id}",
-        shared=True,
-        keeps=lambda parent: {"owner": owner_pair(owners(parent))},
+        keys=ChildKeys(
+            lambda parent, _: f"{mark}{parent.id}",
+            shared=True,
+            single=True,
+            keeps=lambda parent: {"owner": owner_pair(owners(parent))},
+        ),
     )
 
 
@@ -124,9 +126,11 @@ def entries_of(stream: str, number: Callable[[SourceRecord], int]) -> PerParent:
         paging=Slices(offset="offset", also="start", limit="", size=PAGE),
         items=("logMessages",),
         unwrapped=True,
-        row_key=lambda _, row: str(row["id"]),
-        shared=True,
-        keeps=lambda owner: {"owner": [number(owner), owner.child]},
+        keys=ChildKeys(
+            lambda _, row: str(row["id"]),
+            shared=True,
+            keeps=lambda owner: {"owner": [number(owner), owner.child]},
+        ),
     )
 
 

@@ -31,7 +31,7 @@ from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times, wholes
-from b24migrate.model.readings import Changes, Keyset, Listing
+from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Table
 from b24migrate.model.streams import Entity, Stream, Written
 from b24migrate.model.values import text
@@ -86,9 +86,7 @@ crm_activities = Stream(
             ACTIVITIES,
             Keyset("filter", "ID", {"order": {"ID": "ASC"}}, {"order": {"ID": "DESC"}}),
             params={"select": [*SELECT]},
-            enrich=with_bindings,
-            enrich_scope="crm",
-            enrich_some=lambda _: SOME,
+            enrich=Enrichment(with_bindings, "crm", at_once=lambda _: SOME),
             changes=Changes("LAST_UPDATED", {"order": {"LAST_UPDATED": "DESC"}}, {"select": ["ID", "LAST_UPDATED"]}),
         ),
     ),

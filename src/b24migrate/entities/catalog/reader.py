@@ -11,7 +11,7 @@ import msgspec
 from b24migrate.entities.readers import IDS_AT_ONCE
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
-from b24migrate.model.readings import Changes, Keyset, Listing, Offset
+from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing, Offset
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
 from b24migrate.model.streams import FileKind
@@ -134,8 +134,7 @@ def properties_of(catalog: SourceRecord) -> Listing:
         params={"filter": {"iblockId": iblock(catalog)}, **BY_ID},
         items=("productProperties",),
         id="id",
-        enrich=add_options,
-        enrich_scope="catalog",
+        enrich=Enrichment(add_options, "catalog"),
     )
 
 
@@ -148,8 +147,7 @@ def products_of(catalog: SourceRecord) -> Listing:
         params=params,
         items=("products",),
         id="id",
-        enrich=partial(add_types, catalog),
-        enrich_scope="catalog",
+        enrich=Enrichment(partial(add_types, catalog), "catalog"),
         changes=Changes(
             "timestampX", {"order": {"timestampX": "DESC"}}, {"select": ["id", "iblockId", "timestampX"]}, shifted=True
         ),

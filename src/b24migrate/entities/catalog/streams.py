@@ -27,7 +27,7 @@ from b24migrate.entities.readers import fetch_together
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, texts, times, wholes
-from b24migrate.model.readings import Each, Gather, Listing, Offset, Whole
+from b24migrate.model.readings import Each, Enrichment, Gather, Listing, Offset, Whole
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Alike, Entity, Mention, Stream, Written
@@ -44,7 +44,7 @@ PARENTS, SERVICES = frozenset({"3", "6"}), frozenset({"7"})  # types of products
 crm_currencies = Stream(
     name="crm_currencies",
     table=Table("CrmCurrencies", "crm_currencies"),
-    read=(Listing("crm.currency.list", Whole(), id="CURRENCY", enrich=add_localizations, enrich_scope="crm"),),
+    read=(Listing("crm.currency.list", Whole(), id="CURRENCY", enrich=Enrichment(add_localizations, "crm")),),
     fields=(
         *texts("CURRENCY"),
         Field("AMOUNT", Kind.NUMBER),

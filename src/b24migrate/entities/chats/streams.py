@@ -21,7 +21,18 @@ from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, texts, times
-from b24migrate.model.readings import Again, Backward, Gather, IdPages, PerParent, Reading, Slices, Tail
+from b24migrate.model.readings import (
+    Again,
+    Backward,
+    Gather,
+    IdPages,
+    JoinedList,
+    Parents,
+    PerParent,
+    Reading,
+    Slices,
+    Tail,
+)
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import Entity, Mention, Stream, Written
@@ -187,6 +198,7 @@ TAIL = Tail(
         lambda chat, below: {"CHAT_ID": int(chat.id), "LAST_ID": below, "LIMIT": 200, "ORDER": {"ID": "DESC"}},
         ("messages",),
     ),
+    shows_change=is_from_portal,
 )
 
 chat_messages = Stream(
@@ -200,8 +212,7 @@ chat_messages = Stream(
             params=lambda chat: {"CHAT_ID": chat.id},
             paging=Slices(),
             items=("messages",),
-            side="files",
-            join=join_files,
+            joined=JoinedList("files", join_files),
             needs=LISTS_MESSAGES,
         ),
         PerParent(
@@ -210,12 +221,9 @@ chat_messages = Stream(
             params=lambda chat: {"DIALOG_ID": dialog_of(chat)},
             paging=Backward(),
             items=("messages",),
-            expected=message_count,
-            again=Again((TAIL.last, TAIL.count)),
-            tail=TAIL,
-            tells=is_from_portal,
-            side="files",
-            join=join_files,
+            parents=Parents(expected=message_count),
+            again=Again((TAIL.last, TAIL.count), tail=TAIL),
+            joined=JoinedList("files", join_files),
         ),
     ),
     batch=100,

@@ -13,7 +13,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import id_in, id_of, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT
-from b24migrate.model.readings import Changes, Keyset, Listing
+from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
 from b24migrate.model.streams import FileKind
@@ -43,9 +43,9 @@ LEGACY_CHANGES = Changes("DATE_MODIFY", {"order": {"DATE_MODIFY": "DESC"}}, {"se
 def items(kind: int) -> Mapping[str, Json]:
     """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
     rows_of = OWNERS_OF_ROWS.get(kind)
-    enrich = {"enrich": products(rows_of), "enrich_scope": "crm", "enrich_some": rows_at_once} if rows_of else {}
+    enrich = Enrichment(products(rows_of), "crm", at_once=rows_at_once) if rows_of else None
     params = {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}
-    return {"params": params, "changes": MODERN_CHANGES, **enrich}
+    return {"params": params, "enrich": enrich, "changes": MODERN_CHANGES}
 
 
 def smart_items(kind: SourceRecord) -> Listing:
@@ -59,9 +59,7 @@ def smart_items(kind: SourceRecord) -> Listing:
         params=params,
         items=("items",),
         id="id",
-        enrich=products(f"T{entity_type:x}") if sells else None,
-        enrich_scope="crm",
-        enrich_some=rows_at_once,
+        enrich=Enrichment(products(f"T{entity_type:x}"), "crm", at_once=rows_at_once) if sells else None,
         changes=MODERN_CHANGES,
     )
 
@@ -165,14 +163,14 @@ CRM_FILES = FileKind(FILE_KIND, links, as_json)
 # ---------------------------------------------------------------- the deprecated listings
 
 
-def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing:
+def legacy(method: str, multifield: Iterable[str] = (), enrich: Enrichment | None = None) -> Listing:
     params = {"order": {"ID": "ASC"}, "select": ["*", "UF_*", *multifield]}
-    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, changes=LEGACY_CHANGES, **more)
+    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, enrich=enrich, changes=LEGACY_CHANGES)
 
 
 def legacy_contacts() -> Listing:
     enrich = read_bindings("crm.contact.company.items.get", "COMPANY_ID", "companyIds", say("part.companies"))
-    return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
+    return legacy("crm.contact.list", MULTIFIELDS, enrich=Enrichment(enrich, "crm", at_once=lambda _: SOME))
 
 
 def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> Listing:
@@ -183,7 +181,7 @@ def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> L
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         return products_of(source, contacts(source, rows))
 
-    return legacy(f"{methods}.list", multifield, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
+    return legacy(f"{methods}.list", multifield, enrich=Enrichment(enrich, "crm", at_once=lambda _: SOME))
 
 
 def read_bindings(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:

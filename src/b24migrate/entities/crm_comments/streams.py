@@ -28,7 +28,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, times
-from b24migrate.model.readings import PerParent, Slices
+from b24migrate.model.readings import ChildKeys, Enrichment, PerParent, Slices
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
 from b24migrate.model.streams import Entity, Stream, Written
@@ -54,11 +54,8 @@ def comments_of(stream: str, name: Callable[[SourceRecord], str]) -> PerParent:
         params=list_of(name),
         paging=Slices(offset="start", limit=""),
         id="ID",
-        row_key=lambda _, row: str(row["ID"]),
-        shared=True,
-        lists=lambda seen: len(owners_of(seen)),
-        enrich=with_owners_and_files,
-        enrich_scope="crm",
+        keys=ChildKeys(lambda _, row: str(row["ID"]), shared=True, lists=lambda seen: len(owners_of(seen))),
+        enrich=Enrichment(with_owners_and_files, "crm"),
     )
 
 

@@ -20,7 +20,7 @@ from b24migrate.entities.feed.entries import (
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times
-from b24migrate.model.readings import Alias, Backward, Gather, PerParent, Slices
+from b24migrate.model.readings import Alias, Backward, ChildKeys, Gather, JoinedList, PerParent, Slices, Webhooks
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
 from b24migrate.model.streams import Entity, Mention, Stream, Written
@@ -207,9 +207,8 @@ def posts_by_recipient(of: str, prefix: str) -> PerParent:
         params=lambda parent: {"LOG_RIGHTS": [f"{prefix}{parent.id}"]},
         paging=Slices(offset="start", limit=""),
         id="ID",
-        row_key=lambda parent, row: f"{row['ID']}:{prefix}{parent.id}",
-        bare=True,
-        everybody=True,
+        webhooks=Webhooks(everybody=True),
+        keys=ChildKeys(lambda parent, row: f"{row['ID']}:{prefix}{parent.id}", bare=True),
         newest=True,
     )
 
@@ -315,13 +314,14 @@ feed_comments = Stream(
             params=lambda author: {"USER_ID": int(author.id)},
             paging=Backward(size=100),  # the documentation names no order of pages above an id
             items=("comments",),
-            via=owner_of,
-            row_key=comment_key,
-            alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
-            conceals=reason_unreadable,
+            webhooks=Webhooks(owner_of),
+            joined=JoinedList("files", join_files),
+            keys=ChildKeys(
+                comment_key,
+                alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
+                conceals=reason_unreadable,
+            ),
             shown=is_owner,
-            side="files",
-            join=join_files,
         ),
     ),
     batch=50,

@@ -11,7 +11,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, texts, times
-from b24migrate.model.readings import Keyset, Listing, PerParent, Whole
+from b24migrate.model.readings import Enrichment, Keyset, Listing, PerParent, Whole
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import Entity, Mention, Stream, Written
@@ -135,7 +135,7 @@ groups = Stream(
     name="groups",
     table=Table("Groups", "groups"),
     # Without IS_ADMIN even an administrator misses the secret groups he is not a member of.
-    read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=enrich, enrich_scope="socialnetwork"),),
+    read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=Enrichment(enrich, "socialnetwork")),),
     batch=20,
     fields=(
         *texts("NAME"),

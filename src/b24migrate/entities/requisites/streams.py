@@ -22,7 +22,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import open_list, row_in
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Rest, flags, texts, times, wholes
-from b24migrate.model.readings import Changes, Keyset, Listing, Offset
+from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing, Offset
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Fetch, SourceRecord
 from b24migrate.model.streams import CustomFields, Entity, Stream, Written
@@ -140,8 +140,7 @@ crm_requisite_presets = Stream(
             PRESETS,
             Offset(),
             params={"order": {"ID": "ASC"}},
-            enrich=read_fields,
-            enrich_scope="crm",
+            enrich=Enrichment(read_fields, "crm"),
         ),
     ),
     fields=(

@@ -15,7 +15,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, open_entry, unexpected_answer
 from b24migrate.model.errors import GateUnmet, Permanent
 from b24migrate.model.fields import Field, Kind, Policy, times
-from b24migrate.model.readings import Again, Backward, PerParent, Reading, Whole
+from b24migrate.model.readings import Again, Backward, JoinedList, Parents, PerParent, Reading, Twins, Webhooks, Whole
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import Stream, Written
@@ -154,8 +154,7 @@ task_comments = Stream(
             paging=Whole(),
             id="ID",
             mark="f",
-            has_any=has_forum_comments,
-            elsewhere=has_chat,
+            parents=Parents(has_any=has_forum_comments, elsewhere=has_chat),
             again=COMMENTED,
         ),
     ),
@@ -166,15 +165,12 @@ task_comments = Stream(
             params=lambda task: {"DIALOG_ID": f"chat{chat_of(task)}"},
             paging=Backward(),
             items=("messages",),
-            side="files",
-            join=join_files,
+            joined=JoinedList("files", join_files),
             scope="im",
-            only=has_chat,
-            uncounted=has_chat,
-            others=True,
+            parents=Parents(only=has_chat, uncounted=has_chat),
+            webhooks=Webhooks(others=True),
             mark="m",
-            twins="f",
-            same=same_comment,
+            twins=Twins("f", same_comment),
             again=COMMENTED,
         ),
     ),

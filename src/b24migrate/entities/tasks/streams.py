@@ -27,7 +27,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Take, flags, texts, times, wholes
-from b24migrate.model.readings import Again, Keyset, Listing, PerParent, Sweep, Whole
+from b24migrate.model.readings import Again, Enrichment, Keyset, Listing, Parents, PerParent, Sweep, Whole
 from b24migrate.model.records import Json, Row, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import CustomFields, Entity, Mention, Stream, Written
@@ -212,9 +212,7 @@ tasks = Stream(
             OLD_BY_ID,
             params=OLD,
             without=MODERN,
-            enrich=whole_tasks,
-            enrich_scope="task",
-            enrich_some=lambda _: 500,
+            enrich=Enrichment(whole_tasks, "task", at_once=lambda _: 500),
             select="SELECT",
         ),
         Listing(
@@ -223,9 +221,9 @@ tasks = Stream(
             params={"select": SELECT},
             items=("tasks",),
             id="id",
-            enrich=resolve_attachments(attachments),
-            enrich_again=resolve_attachments_again(attachments, "tasks"),
-            enrich_scope="disk",
+            enrich=Enrichment(
+                resolve_attachments(attachments), "disk", again=resolve_attachments_again(attachments, "tasks")
+            ),
             select="select",
             sweep=SWEEP,
         ),
@@ -325,7 +323,7 @@ task_checklists = Stream(
             params=lambda task: {"TASKID": task.id, "ORDER": {"ID": "asc"}},
             paging=Whole(),
             id="ID",
-            has_any=has_checklist,
+            parents=Parents(has_any=has_checklist),
             again=Again(("changedDate", "activityDate", "status"), is_open),
         ),
     ),

@@ -57,14 +57,14 @@ class Children:
         """`of`: the parents, as far as they are known."""
         if not of.kept:
             return
-        with_any = [parent for parent in of.kept if reading.only(parent)]
+        with_any = [parent for parent in of.kept if reading.parents.only(parent)]
         self._chance.shuffle(with_any)
         reading = narrow_trust(reading, round(of.kept_count))
         with_any = self._ask_by_hints(sampled, reading, with_any, of)
         parents_in_all = of.kept_count * len(with_any) / len(of.kept)
         if not with_any:
             return
-        if all(reading.expected(parent) is not None for parent in with_any):
+        if all(reading.parents.expected(parent) is not None for parent in with_any):
             self._sample_counted(sampled, reading, with_any, parents_in_all, of)
         else:
             self._sample_uncounted(sampled, reading, with_any, parents_in_all, of)
@@ -81,7 +81,7 @@ class Children:
                 hints |= dict.fromkeys((parent.id for parent in some), "")
                 continue
             in_all = share * of.kept_count * len(some) / len(of.kept)
-            calls = Counter((reading.via(one, self._context.source.owners), reading.method.lower()) for one in some)
+            calls = Counter(self._billed(reading, one) for one in some)
             family = _Family(reading, of, in_all, [0] * len(some))
             self._add_load(sampled, family, scale_calls(calls, in_all / len(some)), [1] * len(some))
         return [parent for parent in parents if not hints[parent.id]]
@@ -103,10 +103,10 @@ class Children:
     ) -> None:
         """Parents say how many they have; some are read all the same, to see what is in them."""
         pages = [expected_pages(reading, parent) for parent in parents]
-        counts = [int(reading.expected(parent) or 0) for parent in parents]
+        counts = [int(reading.parents.expected(parent) or 0) for parent in parents]
         calls: Counter[Billed] = Counter()
         for parent, number in zip(parents, pages, strict=True):
-            calls[reading.via(parent, self._context.source.owners), reading.method.lower()] += number
+            calls[self._billed(reading, parent)] += number
         whole, large = choose_parents(parents, pages)
         self._read_families(sampled, reading, whole)
         for parent in large:
@@ -126,7 +126,7 @@ class Children:
         chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
         own, own_counts = self._ask(sampled, reading, apart)
         calls, counts = self._ask(sampled, reading, chosen)
-        if any(map(reading.uncounted, chosen)):
+        if any(map(reading.parents.uncounted, chosen)):
             calls = self._count_calls(reading, chosen, counts)
         part = max(1.0, (in_all - len(apart)) / len(chosen)) if chosen else 1.0
         if reading.shared and self._new:  # a child is asked about once, in however many lists it is
@@ -137,7 +137,7 @@ class Children:
         pages = [1 + count // PAGE for count in counts]
         family = _Family(reading, of, in_all, counts)
         self._add_load(sampled, family, every, [*pages, *(1 + one // PAGE for one in own_counts)])
-        if reading.row_key is None or not reading.bare:
+        if not (reading.keys and reading.keys.bare):
             once = self._shares / max(1, sum(counts)) if reading.shared else 1.0
             self._add_count(sampled, family, (sum(counts) * part + sum(own_counts)) * once)
 
@@ -159,10 +159,13 @@ class Children:
         process prove it in any case: much of a sample, and little of the whole."""
         calls: Counter[Billed] = Counter()
         for parent, count in zip(parents, counts, strict=True):
-            trusted = reading.uncounted(parent) and 0 < count % PAGE < PAGE // 2
-            key = (reading.via(parent, self._context.source.owners), reading.method.lower())
-            calls[key] += count // PAGE + 1 + (count % PAGE != 0 and not trusted)
+            trusted = reading.parents.uncounted(parent) and 0 < count % PAGE < PAGE // 2
+            calls[self._billed(reading, parent)] += count // PAGE + 1 + (count % PAGE != 0 and not trusted)
         return calls
+
+    def _billed(self, reading: PerParent, parent: SourceRecord) -> Billed:
+        """The webhook and the method that a call for this parent counts against."""
+        return reading.webhooks.first(parent, self._context.source.owners), reading.method.lower()
 
     @staticmethod
     def _add_load(sampled: Sampled, family: _Family, calls: Mapping[Billed, float], pages: Sequence[int]) -> None:
@@ -193,17 +196,19 @@ class Children:
         for start in range(0, len(parents), COMMANDS):
             progress = [Progress(parent) for parent in parents[start : start + COMMANDS]]
             by_id = {one.parent.id: one.parent for one in progress}
-            others = _group_by_parent(sampled.rows, reading.twins) if reading.twins else {}
+            twins = reading.twins
+            others = _group_by_parent(sampled.rows, twins.mark) if twins else {}
             while progress:
                 page = self._page(reading, progress)
                 sampled.add_aside(page)
                 for row in self._enrich(sampled, reading, self._without_repeats(sampled, reading, page.rows)):
                     one = decode_row(row, sampled.stream)
-                    if any(reading.same(one, other) for other in others.get(one.parent, ())):
+                    if twins and any(twins.same(one, other) for other in others.get(one.parent, ())):
                         continue  # it was read before in another place; get sets it aside
                     sampled.add_row(one, len(row.payload), self._chance)
                     self._new += 1
-                    self._met[sampled.stream.name, row.source_id] = max(1, reading.lists(one))
+                    lists = reading.keys.lists(one) if reading.keys else 1
+                    self._met[sampled.stream.name, row.source_id] = max(1, lists)
                     if not reading.shared:
                         found[str(one.extras.get("of") or one.parent)] += 1
                 if reading.shared:

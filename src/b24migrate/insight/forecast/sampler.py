@@ -130,17 +130,17 @@ class Sampler:
         """The further calls for a row, and the rows with their answers. Some rows show how many calls it takes; if
         these are few, they are made for all rows, since they may find files."""
         enrich = reading.enrich
-        if not enrich or not rows or not self._context.facts.grants(reading.enrich_scope):
+        if not enrich or not rows or not self._context.facts.grants(enrich.scope):
             return {}, rows
         before = self._meter.used
         # spread over all of them: a portal's old records are others than its new ones
         some = self._choose(rows, FIRST_ENRICHED)
         with suppress(Permanent):  # get continues without it, too
-            known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, some))
+            known = ask_patiently(self._context.clock, lambda: enrich.ask(self._context.source, some))
             each = sum(self._meter.used.since(before).calls.values()) / len(some)
             if each * len(rows) <= MOST_ENRICHED and len(some) < len(rows):
                 before, some = self._meter.used, rows
-                known = ask_patiently(self._context.clock, lambda: enrich(self._context.source, rows))
+                known = ask_patiently(self._context.clock, lambda: enrich.ask(self._context.source, rows))
             calls = scale_calls(self._meter.used.since(before).calls, 1 / len(some))
             return calls, known if len(some) == len(rows) or _shows_files(stream, some, known) else rows
         return {}, rows
@@ -237,7 +237,7 @@ class Sampler:
         siblings = self._context.owner[stream.name].streams
         readings = [self._context.reading(one) for one in siblings]
         families = [one for one in readings if isinstance(one, PerParent) and one.of == stream.name]
-        pairs = [(one, parent) for one in families for parent in shown if one.expected(parent) is not None]
+        pairs = [(one, parent) for one in families for parent in shown if one.parents.expected(parent) is not None]
         if not pairs:
             return 1.0
         pages = sum(expected_pages(one, parent) for one, parent in pairs)

@@ -72,7 +72,7 @@ def _children(context: RunContext, stream: Stream, other: Stream, source_id: str
     row = context.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
     if row is not None:
         return Children(other.name, int(row.values["Retrieved"] or 0), reported=int(row.values["Reported"] or 0))
-    if any(one.row_key for one in readings):  # their ids begin with something else
+    if any(one.keys for one in readings):  # their ids begin with something else
         return None
     count = len(context.store.records(other.table, children_span(source_id), COUNTED + 1))
     return Children(other.name, min(count, COUNTED), more=count > COUNTED)
