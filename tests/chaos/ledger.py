@@ -131,7 +131,7 @@ class Ledger:
                 known = one.stream == "files" or one.key in self.keys(one.stream)
                 if not known or (stream and stream.access):
                     yield str(one)
-            elif (stream and one.field in stream.volatile) or (one.key, one.field) in edited:
+            elif (stream and one.field in stream.changes.volatile) or (one.key, one.field) in edited:
                 continue  # it moves by itself and comes with the next change; or nobody may overwrite it unasked
             elif one.key in unseen:
                 self.missed.add(unseen[one.key])

@@ -20,7 +20,7 @@ from b24migrate.entities.users.streams import ENTITIES as PEOPLE
 from b24migrate.model.fields import Field
 from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Job, Json, Table
-from b24migrate.model.streams import CustomFields, Entity, Stream
+from b24migrate.model.streams import CustomFields, CustomValues, Entity, NaturalKey, Stream
 from b24migrate.ports import FIELD_MAP
 
 BY_ID = Keyset(filter="filter", id="id", ascending={}, descending={})
@@ -48,8 +48,8 @@ def with_statuses(read: Read) -> Read:
     return lambda source, staged: [*read(source, staged), *more]
 
 
-deals = stream("deals", custom_prefix=("UF_", "uf"), late_custom=frozenset({"crm"}))
-items = stream("items", custom_prefix=("UF_", "uf"))
+deals = stream("deals", custom=CustomValues(("UF_", "uf"), late_types=frozenset({"crm"})))
+items = stream("items", custom=CustomValues(("UF_", "uf")))
 CATALOG = Catalog(
     (
         *PEOPLE,
@@ -57,7 +57,7 @@ CATALOG = Catalog(
             name="deals",
             wire="crm",
             scopes=("crm",),
-            streams=(stream("firms"), stream("types", natural="entityTypeId", by_natural=True), deals),
+            streams=(stream("firms"), stream("types", natural=NaturalKey("entityTypeId", links_use_it=True)), deals),
             custom_fields=CustomFields(
                 "crm_deals",
                 "crm",
@@ -78,7 +78,7 @@ CATALOG = Catalog(
             name="bare",
             wire="crm",
             scopes=("crm",),
-            streams=(stream("bare", custom_prefix=("UF_",)),),
+            streams=(stream("bare", custom=CustomValues(("UF_",))),),
             custom_fields=CustomFields("crm_deals", "crm", list_fields("crm.deal.userfield.list")),
         ),
     )

@@ -49,7 +49,8 @@ def context(portals: World, tmp_path: Path) -> Iterator[RunContext]:
 
 
 def stage(context: RunContext, stream: str, rows: dict[str, Any], *, escaped: bool = True) -> None:
-    natural = context.streams[stream].natural
+    unique = context.streams[stream].natural
+    natural = unique.field if unique else ""
     staged = [
         Staged(key, json.dumps(payload, ensure_ascii=escaped).encode(), natural=_natural(payload, natural))
         for key, payload in rows.items()

@@ -132,4 +132,4 @@ def test_tasks_that_are_asked_for_by_id_bring_their_custom_values(tmp_path: Path
 
 
 def custom_values(stream: Stream, one: SourceRecord) -> dict[str, Any]:
-    return {name: value for name, value in one.payload.items() if name.startswith(stream.custom_prefix) and value}
+    return {name: value for name, value in one.payload.items() if name.startswith(stream.custom.prefixes) and value}

@@ -26,6 +26,7 @@ class Person(NamedTuple):
 def list_people(context: RunContext) -> Iterator[Person]:
     """Every staged user with the target user it became, if any. Raises GateUnmet when none were read yet."""
     stream = context.streams[context.people]
+    email = stream.natural.field if stream.natural else ""
     after = ""
     while records := context.store.records(stream.table, Span(after), AT_ONCE):
         links = context.store.links(stream.name, [record.row_key for record in records])
@@ -36,7 +37,7 @@ def list_people(context: RunContext) -> Iterator[Person]:
                 user = {}
             name = " ".join(str(user[key]) for key in ("NAME", "LAST_NAME") if user.get(key))
             link = links.get(record.row_key)
-            yield Person(record.row_key, str(user.get(stream.natural) or ""), name, link.target_id if link else "")
+            yield Person(record.row_key, str(user.get(email) or ""), name, link.target_id if link else "")
         after = order_key(records[-1].row_key)
     if not after:
         fix = say("field.get_first", entity=context.owner[stream.name].name)

@@ -38,6 +38,42 @@ class Written(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRules:
+    """What counts as a change when a record is read again, and so is sent again."""
+
+    whole_payload: bool = False  # anything in the payload; otherwise only what is sent of it
+    volatile: frozenset[str] = frozenset()  # fields that do not count: they change without an edit
+    lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
+    omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
+    noted_in: frozenset[str] = frozenset()  # in which a portal notes who changed a record, and when: no conflict
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalKey:
+    """The payload's field that must be unique, case ignored."""
+
+    field: str
+    taken: str = ""  # the error code of the later one of two records that share a value
+    links_use_it: bool = False  # others refer to a record by this value, not by its ID
+
+
+@dataclass(frozen=True, slots=True)
+class ForbiddenParts:
+    """Parts that would run code on the target: a record with one is sent only if the configuration names the part."""
+
+    find: Callable[[SourceRecord], Sequence[Part]]
+    rules: Callable[[frozenset[str]], Sequence[Rule]]  # what is not kept of such records if these parts are named
+
+
+@dataclass(frozen=True, slots=True)
+class CustomValues:
+    """The values of custom fields in a payload."""
+
+    prefixes: tuple[str, ...] = ()  # their names begin with one of them; a declared field is never a custom field
+    late_types: frozenset[str] = frozenset()  # types that may refer to records which come later
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     name: str
     table: Table
@@ -49,24 +85,14 @@ class Stream:
     batch: int = 50
     batch_option: str = "batch"
     stamp: str = ""  # the payload's field with the record's time
-    # A record is sent again when what is sent of its payload has changed, or with this one when anything in it has.
-    payload_counts: bool = False
-    volatile: frozenset[str] = frozenset()  # fields that do not count as a change: they move by themselves
-    last_change: frozenset[str] = frozenset()  # in which a portal notes who changed a record, and when: no conflict
+    changes: ChangeRules = ChangeRules()
     written: tuple[Written, ...] = ()  # who created it and who changed it; none: the portal does not show it
-    lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
-    omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
     at_last: Callable[[SourceRecord, dict[str, Json], bool], None] | None = (
         None  # a last look; whether all was resolved
     )
-    # parts that would run code on the target: a record with one is sent only where the configuration names it
-    forbidden: Callable[[SourceRecord], Sequence[Part]] | None = None
-    # what such records go without, when the configuration names these parts
-    rules: Callable[[frozenset[str]], Sequence[Rule]] = lambda _: ()
-    natural: str = ""  # the payload's field that must be unique, case ignored
-    natural_code: str = ""  # the error of the later one of two records that share it
-    by_natural: bool = False  # others refer to it by its natural key, not by its id
+    forbidden: ForbiddenParts | None = None
+    natural: NaturalKey | None = None
     code: str = ""  # the field by which others name it; the target may have another one, so it is read back
     # the field with a list of values that others name, as `<stream>.<field>` and `<id>:<value>`: the target answers
     # with every record what they became
@@ -91,8 +117,7 @@ class Stream:
     )  # the target may have had it already, and keeps its own values
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     pipelines: bool = False  # its records are pipelines, which an analysis lists
-    custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
-    late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
+    custom: CustomValues = CustomValues()
     # the payload's fields by which people know a record, in every spelling: those that are there, joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
     emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which a user may search for it
@@ -104,6 +129,10 @@ class Stream:
         return template.format(id=row_key, child=row_key.rpartition(":")[2])
 
     @property
+    def by_natural(self) -> bool:
+        return self.natural is not None and self.natural.links_use_it
+
+    @property
     def parent(self) -> str:
         return next((reading.of for reading in self.read if isinstance(reading, PerParent | Each)), "")
 
@@ -113,7 +142,7 @@ class Stream:
 
     @property
     def late(self) -> bool:
-        return bool(self.late_custom) or any(one.late for one in self.fields)
+        return bool(self.custom.late_types) or any(one.late for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,11 +64,11 @@ def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRec
         return decode_row(Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
     latest = decode_row(now, stream)
     try:
-        before = decode_payload(stream, record.payload) if stream.volatile else {}
+        before = decode_payload(stream, record.payload) if stream.changes.volatile else {}
     except msgspec.DecodeError:  # a damaged row
         before = {}
     return latest._replace(
-        payload={**latest.payload, **{name: before[name] for name in stream.volatile if name in before}}
+        payload={**latest.payload, **{name: before[name] for name in stream.changes.volatile if name in before}}
     )
 
 

@@ -82,16 +82,16 @@ def _check_required(stream: Stream, one: SourceRecord) -> tuple[str, str] | None
 
 
 def _check_duplicate(context: RunContext, stream: Stream, record: Record) -> tuple[str, str] | None:
-    if not record.natural:
+    if not (record.natural and stream.natural):
         return None
     holder = context.store.holder(stream.table, record.natural)
     if holder is None or holder == record.row_key:
         return None
-    return stream.natural_code, say("record.taken", field=stream.natural, id=holder)
+    return stream.natural.taken, say("record.taken", field=stream.natural.field, id=holder)
 
 
 def _check_activities(context: RunContext, stream: Stream, one: SourceRecord) -> tuple[str, str] | None:
-    parts = stream.forbidden(one) if stream.forbidden else ()
+    parts = stream.forbidden.find(one) if stream.forbidden else ()
     refused = activities(part for part in parts if not is_allowed(part.name, context.options.allow_activities))
     if not refused:
         return None

@@ -229,7 +229,7 @@ class Conflicts:
             target = found.fields.get(name)
             if is_same(source, target, self._sent.is_unordered(name)):
                 continue
-            if name in self._stream.last_change or name in found.own:
+            if name in self._stream.changes.noted_in or name in found.own:
                 continue
             if target is None and is_beyond(name, self._stream, self._context.target.streams()):
                 continue

@@ -48,14 +48,14 @@ class CustomValues:
         self._stream = stream
         self._links, self._texts = context.memory.links, context.memory.texts
         self._people = context.people
-        self._entity = context.owner[stream.name] if stream.custom_prefix else None
+        self._entity = context.owner[stream.name] if stream.custom.prefixes else None
         self._custom = self._entity.custom_fields if self._entity else None
         self._map = self._load()
         self._folded = _group_by_folded_code(self._map)
         skipped = stream.rest.skip if stream.rest else frozenset()
         # Filled as names are met: every record of a stream has the same ones.
         self._met: dict[str, MappedField | None] = dict.fromkeys((*(one.name for one in stream.fields), *skipped))
-        self._postponed = frozenset() if late else stream.late_custom
+        self._postponed = frozenset() if late else stream.custom.late_types
         self._noted: set[str] = set()
         self._converters: Mapping[str, Callable[[MappedField, Json, Lose], Json]] = {
             "enumeration": self._option,
@@ -73,7 +73,7 @@ class CustomValues:
     @property
     def has_late(self) -> bool:
         """Whether a second pass has anything to add."""
-        return any(mapped.type in self._stream.late_custom and not mapped.lost for mapped in self._map.values())
+        return any(mapped.type in self._stream.custom.late_types and not mapped.lost for mapped in self._map.values())
 
     def put(self, one: SourceRecord, fields: dict[str, Json], lose: Lose) -> None:
         """Under the target's codes, with the target's IDs."""
@@ -105,7 +105,7 @@ class CustomValues:
     def find_mapped(self, name: str) -> MappedField | None:
         """None for what is no custom field."""
         if name not in self._met:
-            self._met[name] = self._find_field(name) if name.startswith(self._stream.custom_prefix) else None
+            self._met[name] = self._find_field(name) if name.startswith(self._stream.custom.prefixes) else None
         return self._met[name]
 
     def _find_field(self, name: str) -> MappedField:

@@ -97,7 +97,7 @@ def remaining_fields(stream: Stream, named: frozenset[str], payload: Mapping[str
 
 
 def is_remaining(stream: Stream, name: str) -> bool:
-    rest, custom = stream.rest, stream.custom_prefix
+    rest, custom = stream.rest, stream.custom.prefixes
     if rest is None or name in rest.skip or not name.startswith(rest.prefixes):
         return False
     return not (custom and name.startswith(custom))

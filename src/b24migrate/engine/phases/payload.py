@@ -36,7 +36,7 @@ def payload_hash(stream: Stream) -> PayloadHash | None:
     """What tells a changed payload: that of another hash is sent again. None: nothing of it is sent."""
     if not stream.fields:
         return None
-    return _hash_payload(stream) if stream.payload_counts else _hash_sent(stream)
+    return _hash_payload(stream) if stream.changes.whole_payload else _hash_sent(stream)
 
 
 # As `digest` does, for millions of records.
@@ -44,7 +44,7 @@ _encode = msgspec.json.Encoder(order="sorted", enc_hook=plain).encode
 
 
 def _hash_payload(stream: Stream) -> PayloadHash:
-    lasting, volatile = stream.lasting, tuple(stream.volatile)
+    lasting, volatile = stream.changes.lasting, tuple(stream.changes.volatile)
 
     def hash_one(_: str, payload: Payload) -> str:
         counted = dict(payload if lasting is None else lasting(payload))
@@ -60,10 +60,10 @@ def _hash_sent(stream: Stream) -> PayloadHash:
     wanted = [
         (spec.name, spec.take, spec.kind is Kind.REFS)
         for spec in stream.fields
-        if not spec.beside and spec.name not in stream.volatile
+        if not spec.beside and spec.name not in stream.changes.volatile
     ]
     named = frozenset(spec.name for spec in stream.fields)
-    prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
+    prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom.prefixes)
 
     def sent_values(one: SourceRecord) -> dict[str, Json]:
         sent: dict[str, Json] = {}
@@ -125,7 +125,7 @@ def _with_emptied(stream: Stream, old: Staged, new: Staged) -> Staged:
     except Exception:  # noqa: BLE001 (what was staged makes no sense)
         return new
     filled = {*named, *(name for name, value in before.items() if value not in _EMPTY)}
-    emptied = {name for name in filled if (stream.omits_empty or name in now) and now.get(name) in _EMPTY}
+    emptied = {name for name in filled if (stream.changes.omits_empty or name in now) and now.get(name) in _EMPTY}
     if not emptied:
         return new
     return new._replace(extras=msgspec.json.encode({**_extras(new), EMPTIED: sorted(emptied)}, enc_hook=plain))

@@ -172,7 +172,7 @@ def make_staged(
     beside = (
         [msgspec.json.encode(one, enc_hook=plain) if one else None for one in extras] if any(extras) else repeat(None)
     )
-    naturals = (one.get(stream.natural) for one in decoded) if stream.natural else repeat(None, len(ids))
+    naturals = (one.get(stream.natural.field) for one in decoded) if stream.natural else repeat(None, len(ids))
     names = [str(one).strip().lower() if one else None for one in naturals]
     columns = zip(ids, payloads, hashes, *times, beside, repeat(pulled), names)
     return list(map(Staged._make, columns))

@@ -23,7 +23,7 @@ from b24migrate.model.fields import Field, Kind, Policy, Take, texts, times
 from b24migrate.model.readings import ChildKeys, PerParent, Slices, Whole
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Known, SourceRecord
-from b24migrate.model.streams import Entity, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, Stream, Written
 from b24migrate.ports import Command, Source
 
 NOTE, ENTRIES, ENTRY = "crm.timeline.note.get", "crm.timeline.logmessage.list", "crm.timeline.logmessage.get"
@@ -101,7 +101,7 @@ crm_notes = Stream(
         *times("createdTime", "updatedTime"),
     ),
     stamp="createdTime",
-    last_change=frozenset({"updatedTime", "updatedById"}),
+    changes=ChangeRules(noted_in=frozenset({"updatedTime", "updatedById"})),
     written=(Written("createdById", "createdTime"), Written("updatedById", "updatedTime")),
     fetch=refetch_notes,
     title=("text",),

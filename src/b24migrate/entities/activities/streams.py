@@ -33,7 +33,7 @@ from b24migrate.messages import say
 from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times, wholes
 from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Table
-from b24migrate.model.streams import Entity, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, Stream, Written
 from b24migrate.model.values import text
 
 CALLS, ACTIVITIES = "voximplant.statistic.get", "crm.activity.list"
@@ -128,7 +128,7 @@ crm_activities = Stream(
         *flags("IS_INCOMING_CHANNEL"),
     ),
     stamp="CREATED",
-    last_change=frozenset({"LAST_UPDATED", "EDITOR_ID"}),
+    changes=ChangeRules(noted_in=frozenset({"LAST_UPDATED", "EDITOR_ID"})),
     written=(Written("AUTHOR_ID", "CREATED"), Written("EDITOR_ID", "LAST_UPDATED")),
     files=files_of_activity,
     exclude=leave_out,

@@ -30,7 +30,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, te
 from b24migrate.model.readings import Each, Enrichment, Gather, Listing, Offset, Whole
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.model.source_records import SourceRecord
-from b24migrate.model.streams import Alike, Entity, Mention, Stream, Written
+from b24migrate.model.streams import Alike, ChangeRules, Entity, Mention, NaturalKey, Stream, Written
 from b24migrate.model.values import flag, reference, text, whole
 
 PROPERTY_LINKS = say("skip.property_links")
@@ -206,8 +206,7 @@ crm_products = Stream(
     table=Table("CrmProducts", "crm_products"),
     read=(Each(CATALOGS, "catalog.product.list", products_of, lambda one: one.id),),
     key="source:crm_products:{child}",
-    natural="id",
-    by_natural=True,  # other records name products and offers by one number
+    natural=NaturalKey("id", links_use_it=True),  # other records name products and offers by one number
     batch=20,
     fields=(
         Field("kind", take=kind_of),
@@ -239,10 +238,8 @@ crm_products = Stream(
         ),
     ),
     stamp="dateCreate",
-    payload_counts=True,
-    last_change=frozenset({"timestampX", "modifiedBy"}),
+    changes=ChangeRules(whole_payload=True, noted_in=frozenset({"timestampX", "modifiedBy"}), lasting=drop_links),
     written=(Written("createdBy", "dateCreate"), Written("modifiedBy", "timestampX")),
-    lasting=drop_links,
     at_last=gather_values,
     files=pictures,
     required=("name",),
@@ -264,7 +261,7 @@ crm_prices = Stream(
         Field("quantityFrom", Kind.NUMBER),
         Field("quantityTo", Kind.NUMBER),
     ),
-    last_change=frozenset({"timestampX"}),
+    changes=ChangeRules(noted_in=frozenset({"timestampX"})),
     fetch=fetch_together(
         PRICES.method, lambda ids: {**PRICES.params, "filter": {"@id": ids}, **BY_ID}, items=("prices",), id_field="id"
     ),

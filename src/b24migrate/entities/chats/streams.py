@@ -35,7 +35,7 @@ from b24migrate.model.readings import (
 )
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
 from b24migrate.ports import Source
 
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
@@ -240,8 +240,7 @@ chat_messages = Stream(
     ),
     stamp="date",
     written=(Written("author_id", "date"),),
-    payload_counts=True,
-    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
+    changes=ChangeRules(whole_payload=True, volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"})),
     files=attached_files,
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),

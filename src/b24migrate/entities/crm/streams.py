@@ -48,7 +48,7 @@ from b24migrate.model.fields import ABSENT, Code, Field, Kind, Policy, Resolve, 
 from b24migrate.model.readings import Each, Listing
 from b24migrate.model.records import Args, Json, Table
 from b24migrate.model.source_records import SourceRecord
-from b24migrate.model.streams import CustomFields, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
 from b24migrate.model.values import flag
 
 # What moves by itself, without a change of the record: the last activity, and marks that the portal computes
@@ -219,19 +219,15 @@ def item_stream(
         read=(modern,) if fallback is None else (fallback, modern),
         fields=fields,
         stamp="createdTime",
-        payload_counts=True,
-        volatile=VOLATILE,
-        last_change=LAST_CHANGE,
+        changes=ChangeRules(whole_payload=True, volatile=VOLATILE, noted_in=LAST_CHANGE, lasting=drop_tokens),
         written=WRITTEN,
-        lasting=drop_tokens,
         view=modern_names,
         files=lambda seen: files_of(seen, number),
         exclude=exclude,
         fetch=fetch if fallback is None else fetch_either(fetch, refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True), *mentions),
         covered=("companyId", "companyIds", "contactIds"),
-        custom_prefix=UF,
-        late_custom=frozenset({"crm"}),
+        custom=CustomValues(UF, late_types=frozenset({"crm"})),
         title=title,
         emails=emails,
         unseen=(UNSEEN_LINKS, UNSEEN_ROWS) if number in OWNERS_OF_ROWS else (UNSEEN_LINKS,),
@@ -360,17 +356,13 @@ crm_spitems = Stream(
         ),
     ),
     stamp="createdTime",
-    payload_counts=True,
-    volatile=VOLATILE,
-    last_change=LAST_CHANGE,
+    changes=ChangeRules(whole_payload=True, volatile=VOLATILE, noted_in=LAST_CHANGE, lasting=drop_tokens),
     written=WRITTEN,
-    lasting=drop_tokens,
     files=files_of,
     fetch=refetch_smart_items,
     mentions=(Mention(SMART_PAGE, link=True),),
     covered=("companyId", "contactIds", "parentId"),
-    custom_prefix=UF,
-    late_custom=frozenset({"crm"}),
+    custom=CustomValues(UF, late_types=frozenset({"crm"})),
     title=("title",),
     emails=emails,
     unseen=(UNSEEN_LINKS, UNSEEN_ROWS),

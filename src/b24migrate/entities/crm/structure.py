@@ -13,7 +13,7 @@ from b24migrate.model.fields import Field, Kind, Policy, Resolve, flags, texts, 
 from b24migrate.model.readings import Gather, Listing, Offset
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.source_records import Known, SourceRecord
-from b24migrate.model.streams import Entity, Stream
+from b24migrate.model.streams import Entity, NaturalKey, Stream
 from b24migrate.model.values import flag
 from b24migrate.ports import Command, Source
 
@@ -56,8 +56,7 @@ crm_types = Stream(
         *texts("title", "entityTypeId", "code"),
         Field("is…Enabled", Kind.FAMILY, take=switches, code=switch),
     ),
-    natural="entityTypeId",
-    by_natural=True,
+    natural=NaturalKey("entityTypeId", links_use_it=True),
     adopted=lambda _: True,
     fetch=refetch_types,
 )

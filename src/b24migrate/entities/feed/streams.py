@@ -23,7 +23,7 @@ from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times
 from b24migrate.model.readings import Alias, Backward, ChildKeys, Gather, JoinedList, PerParent, Slices, Webhooks
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
-from b24migrate.model.streams import Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
 from b24migrate.ports import Command, Source
 
 PAGE = 50
@@ -247,8 +247,9 @@ feed_posts = Stream(
     ),
     stamp="DATE_PUBLISH",
     written=(Written("AUTHOR_ID", "DATE_PUBLISH"),),
-    payload_counts=True,
-    volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"}),
+    changes=ChangeRules(
+        whole_payload=True, volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"})
+    ),
     files=refs_of,
     fetch=refetch,
     mentions=(

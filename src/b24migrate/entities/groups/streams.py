@@ -14,7 +14,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, te
 from b24migrate.model.readings import Enrichment, Keyset, Listing, PerParent, Whole
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
@@ -153,8 +153,7 @@ groups = Stream(
     stamp="DATE_CREATE",
     written=(Written("OWNER_ID", "DATE_CREATE"),),
     # Any activity in a group moves it (api-reference/sonet-group/sonet-group-get.md).
-    volatile=frozenset({"DATE_ACTIVITY"}),
-    last_change=frozenset({"DATE_UPDATE", "DATE_ACTIVITY"}),
+    changes=ChangeRules(volatile=frozenset({"DATE_ACTIVITY"}), noted_in=frozenset({"DATE_UPDATE", "DATE_ACTIVITY"})),
     files=image,
     fetch=fetch_one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
     # Its pages below have words in their path; one with another id in it stays as it was.

@@ -25,7 +25,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Rest, 
 from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing, Offset
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Fetch, SourceRecord
-from b24migrate.model.streams import CustomFields, Entity, Stream, Written
+from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Stream, Written
 from b24migrate.model.values import OddValue, flag, text, whole
 from b24migrate.ports import Command, Source
 
@@ -152,7 +152,7 @@ crm_requisite_presets = Stream(
         Field("fields", Kind.CODED, take=fields_of, code=preset_field),
     ),
     stamp="DATE_CREATE",
-    last_change=LAST_CHANGE,
+    changes=ChangeRules(noted_in=LAST_CHANGE),
     written=WRITTEN,
     adopted=lambda _: True,
     fetch=by_id(PRESETS),
@@ -189,12 +189,12 @@ crm_requisites = Stream(
     ),
     rest=Rest(("RQ_",)),
     stamp="DATE_CREATE",
-    last_change=LAST_CHANGE,
+    changes=ChangeRules(noted_in=LAST_CHANGE),
     written=WRITTEN,
     exclude=without_client,
     fetch=by_id(REQUISITES),
     covered=("ENTITY_ID", "PRESET_ID"),
-    custom_prefix=(UF,),
+    custom=CustomValues((UF,)),
     title=("NAME", "RQ_COMPANY_NAME", "RQ_LAST_NAME", "RQ_FIRST_NAME"),
 )
 
@@ -218,7 +218,7 @@ crm_bank_details = Stream(
     ),
     rest=Rest(("RQ_",)),
     stamp="DATE_CREATE",
-    last_change=LAST_CHANGE,
+    changes=ChangeRules(noted_in=LAST_CHANGE),
     written=WRITTEN,
     exclude=without_requisite,
     fetch=by_id(BANK_DETAILS, ENTITY_TYPE_ID=REQUISITE),

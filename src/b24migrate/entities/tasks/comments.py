@@ -18,7 +18,7 @@ from b24migrate.model.fields import Field, Kind, Policy, times
 from b24migrate.model.readings import Again, Backward, JoinedList, Parents, PerParent, Reading, Twins, Webhooks, Whole
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import Stream, Written
+from b24migrate.model.streams import ChangeRules, Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 UNSEEN = say("skip.unseen_comments")
@@ -185,9 +185,11 @@ task_comments = Stream(
     ),
     stamp="date",
     written=(Written("author_id", "date"),),
-    payload_counts=True,
-    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
-    lasting=what_counts,
+    changes=ChangeRules(
+        whole_payload=True,
+        volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
+        lasting=what_counts,
+    ),
     view=view_comment,
     files=files_of_comment,
     attached=behind_attachments,

@@ -30,7 +30,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, Take, 
 from b24migrate.model.readings import Again, Enrichment, Keyset, Listing, Parents, PerParent, Sweep, Whole
 from b24migrate.model.records import Json, Row, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import CustomFields, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
 from b24migrate.ports import Command, Source
 
 MODERN = "tasks.task.list"
@@ -257,9 +257,7 @@ tasks = Stream(
         Field("ufTaskWebdavFiles", Kind.FILES, take=file_keys),
     ),
     stamp="createdDate",
-    payload_counts=True,
-    volatile=VOLATILE,
-    last_change=frozenset({"changedDate", "changedBy"}),
+    changes=ChangeRules(whole_payload=True, volatile=VOLATILE, noted_in=frozenset({"changedDate", "changedBy"})),
     written=(Written("createdBy", "createdDate"), Written("changedBy", "changedDate")),
     view=camel,
     files=refs_of,
@@ -278,7 +276,7 @@ tasks = Stream(
         Mention(r"/company/personal/user/(\d+)/tasks/task/view/(\d+)", link=True, ids=("users", "tasks")),
         Mention(r"/workgroups/group/(\d+)/tasks/task/view/(\d+)", link=True, ids=("groups", "tasks")),
     ),
-    custom_prefix=("UF_", "uf"),
+    custom=CustomValues(("UF_", "uf")),
     covered=("ufCrmTask",),
     unseen=(UNSEEN_VERSIONS,),
 )
@@ -347,9 +345,8 @@ task_checklists = Stream(
         ),
         Field("ATTACHMENTS", Kind.FILES, take=lambda record: [ref.key for ref in files_of_item(record)], beyond=True),
     ),
-    payload_counts=True,
+    changes=ChangeRules(whole_payload=True, lasting=drop_changing_names),
     written=(Written("TOGGLED_BY", "TOGGLED_DATE"),),
-    lasting=drop_changing_names,
     files=files_of_item,
     unseen=(say("delta.unseen.checklists"), UNSEEN_VERSIONS),
 )

@@ -12,7 +12,7 @@ from b24migrate.model.fields import Field, Kind, Policy, Rest, days, flags, text
 from b24migrate.model.readings import Keyset, Listing, Offset
 from b24migrate.model.records import Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import CustomFields, Entity, Mention, Stream
+from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, NaturalKey, Stream
 
 # `user.get` takes the order as two strings, not as an object.
 BY_ID = Keyset(
@@ -42,7 +42,7 @@ departments = Stream(
         *wholes("SORT"),
         Field("UF_HEAD", Kind.REF, to="users", late=True),
     ),
-    omits_empty=True,
+    changes=ChangeRules(omits_empty=True),
     fetch=fetch_one_by_one("department.get", lambda source_id: {"ID": source_id}),
     adopted=lambda record: not record.payload.get("PARENT"),  # the root
     mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
@@ -61,12 +61,10 @@ users = Stream(
         Field("PERSONAL_PHOTO", Kind.FILE, take=lambda record: [ref.key for ref in photo(record)]),
     ),
     rest=Rest(("PERSONAL_", "WORK_", "UF_")),
-    omits_empty=True,
-    custom_prefix=("UF_USR_",),
-    late_custom=frozenset({"employee"}),
+    changes=ChangeRules(omits_empty=True),
+    custom=CustomValues(("UF_USR_",), late_types=frozenset({"employee"})),
     stamp="DATE_REGISTER",
-    natural="EMAIL",
-    natural_code="DUPLICATE_EMAIL",
+    natural=NaturalKey("EMAIL", taken="DUPLICATE_EMAIL"),
     title=("NAME", "SECOND_NAME", "LAST_NAME", "EMAIL"),
     emails=lambda record: [str(record.payload.get("EMAIL") or "")],
     required=("NAME", "EMAIL"),

@@ -27,7 +27,7 @@ from b24migrate.model.fields import ABSENT, Around, Field, Kind, Policy, Resolve
 from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Json, Table
 from b24migrate.model.source_records import SourceRecord
-from b24migrate.model.streams import Entity, Stream, Written
+from b24migrate.model.streams import ChangeRules, Entity, ForbiddenParts, Stream, Written
 
 SELECT = [
     "ID",
@@ -336,10 +336,9 @@ workflow_templates = Stream(
     stamp="MODIFIED",
     # USER_ID is who created or changed it (api-reference/bizproc/template/bizproc-workflow-template-list.md).
     written=(Written("USER_ID", "MODIFIED"),),
-    last_change=frozenset({"MODIFIED"}),
+    changes=ChangeRules(noted_in=frozenset({"MODIFIED"})),
     at_last=switched_off,
-    forbidden=lambda record: find_forbidden(record.payload),
-    rules=rules,
+    forbidden=ForbiddenParts(find=lambda record: find_forbidden(record.payload), rules=rules),
     fetch=fetch_one_by_one(
         "bizproc.workflow.template.list", lambda source_id: {"SELECT": SELECT, "FILTER": {"ID": source_id}}
     ),

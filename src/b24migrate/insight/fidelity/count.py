@@ -113,7 +113,7 @@ def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int
     linked."""
     entity = context.owner.get(stream.name)
     pass_no = States(context.store).read(entity.name).pass_no if entity else 0
-    fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
+    fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom.prefixes else []
     wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
     parts = [staged, pass_no, _is_read(context, stream), count_linked(context, stream), wanted]
     if stream.forbidden:

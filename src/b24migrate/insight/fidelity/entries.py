@@ -48,7 +48,12 @@ def make_list(
 def ask_target(context: RunContext) -> list[Rule]:
     """What the target says now, of the streams that there are, and what is changed before it is sent; it is
     remembered for callers without a target. Raises what the target refuses with."""
-    own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
+    own = [
+        rule
+        for stream in context.streams.values()
+        if stream.forbidden
+        for rule in stream.forbidden.rules(context.options.allow_activities)
+    ]
     rules = relevant_rules(context, [*context.target.fidelity(), *own, *_untaken(context)])
     rows = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(context.clock.now().replace(microsecond=0))
@@ -133,7 +138,7 @@ def relevant_rules(context: RunContext, rules: Sequence[Rule], entities: Collect
 def _may_have(stream: Stream, name: str) -> bool:
     if not name or name.endswith("*") or not stream.fields:
         return True
-    begins = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
+    begins = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom.prefixes)
     families = tuple(one.name for one in stream.fields if one.kind is Kind.FAMILY)
     return any(one.name == name for one in stream.fields) or name.startswith((*begins, *families))
 

@@ -177,7 +177,7 @@ class SourceSurvey:
         late = [
             str(field["FIELD_NAME"])
             for field in fields
-            if custom and field.get("USER_TYPE_ID") in stream.late_custom
+            if custom and field.get("USER_TYPE_ID") in stream.custom.late_types
             if not reason_not_to_copy(custom, str(field.get("USER_TYPE_ID")))
         ]
         postponed = [one for one in stream.fields if one.late]
@@ -204,7 +204,7 @@ def _taken_value(field: Field, row: SourceRecord) -> Json:
 
 def _other_fields(stream: Stream, rows: Sequence[SourceRecord]) -> float:
     """How many custom and other fields a record has besides those that the stream names."""
-    prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
+    prefixes = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom.prefixes)
     if not prefixes or not rows:
         return 0.0
     names = (name for row in rows for name, value in row.payload.items() if not is_empty(value))

@@ -210,7 +210,7 @@ class FieldDrafts:
     # ------------------------------------------------------------ custom fields, and what else there is
 
     def _custom(self) -> Iterator[Draft]:
-        if not self.stream.custom_prefix:
+        if not self.stream.custom.prefixes:
             return
         custom = CustomValues(self.context, self.stream)
         for name in self.current.payload:

@@ -187,7 +187,7 @@ def activities(context: RunContext) -> Iterator[Activity]:
 def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
     state = STATES.get(record.status, "pending")
     try:
-        parts = stream.forbidden(decode_record(record, stream)) if stream.forbidden else ()
+        parts = stream.forbidden.find(decode_record(record, stream)) if stream.forbidden else ()
     except UNREADABLE:
         return
     for part in parts:
