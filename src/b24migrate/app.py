@@ -99,7 +99,7 @@ def open_app(
         observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock), paces)
         observers = (*observers, note_redirects(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))
-        box = target_portal(settings, clock, observers, paces.bill, interrupt=interrupt)
+        box = target_portal(settings, clock, observers, paces.bill, interrupt)
         chosen = options(settings, known, verify_all)
         streams = {**known.streams, **known.aids, FILES.name: FILES}
         context = RunContext(
@@ -136,12 +136,11 @@ def copy_store(
     *,
     base: Path = Path(),
     clock: Clock | None = None,
-    known: Catalog | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Moved:
     """Everything in the one store, into the other. Raises BadConfiguration or Halted."""
     clock = clock or SystemClock()
-    known = known or catalog()
+    known = catalog()
     origin, to = located(origin_url, base=base), located(to_url, base=base)
     if not exists(origin):
         hint = messages.say("store.missing_fix")
@@ -230,9 +229,8 @@ def target_portal(
     settings: Settings,
     clock: Clock,
     observers: tuple[Observer, ...],
-    meter: Callable[[Bill], None] | None = None,
-    *,
-    interrupt: Interrupt | None = None,
+    meter: Callable[[Bill], None],
+    interrupt: Interrupt | None,
 ) -> Portal:
     """A box has no limits of its own; what it asks for in its answers is kept."""
     governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers, meter=meter)

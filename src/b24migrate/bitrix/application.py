@@ -137,7 +137,7 @@ class Tokens:
         self._last = pair
         return pair
 
-    def _claim_row(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
+    def _claim_row(self, row: RegisterRow, *, over: bool) -> RegisterRow | None:
         """The row, claimed; None if another process holds it. `over`: ignore the time of the other claim."""
         now = self._portal.clock.now()
         if row.values.get("Holder") and not over and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:

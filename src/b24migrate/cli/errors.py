@@ -84,7 +84,7 @@ def print_page(page: Page, out: Console) -> None:
     wrapped(out, link(page, language()), indent=INDENT, style="dim")
 
 
-def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None = None) -> None:
+def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None) -> None:
     from b24migrate.messages.terminal import wrapped
 
     wrapped(out, verdict(groups), style="bold" if groups else "green")
@@ -109,7 +109,7 @@ def verdict(groups: Sequence[Group]) -> str:
     return phrase("cli.errors.waiting", said=text, count=number(waiting)) if waiting else text
 
 
-def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None = None) -> None:
+def print_group(group: Group, out: Console, clean: Clean, chained: Chains | None) -> None:
     """The code and its title, then labelled lines: where, an example, which records to fix first, and how."""
     from rich.markup import escape
 

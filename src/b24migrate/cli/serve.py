@@ -56,9 +56,7 @@ def serve(
     show_dashboard(session, hosts, port, sessions_for(session, token), show=show, kept=token)
 
 
-def show_dashboard(
-    session: Session, hosts: Hosts, port: int, sessions: Sessions, *, show: bool = False, kept: str = ""
-) -> None:
+def show_dashboard(session: Session, hosts: Hosts, port: int, sessions: Sessions, *, show: bool, kept: str) -> None:
     """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
     from b24migrate.cli.signals import interruptible
     from b24migrate.web.context import Context

@@ -56,7 +56,7 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
-def print_summary(status: Mapping[str, Json], code: int, message: str, chain: str = "") -> None:
+def print_summary(status: Mapping[str, Json], code: int, message: str, chain: str) -> None:
     """The table and its notes, how it ended, and what to do. `chain`: which failures follow from others."""
     from rich.text import Text
 

@@ -66,7 +66,7 @@ def monitor_connection() -> str:
     return os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING", "").strip()
 
 
-def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None = None) -> str:
+def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None) -> str:
     """What `env:NAME` or `file:PATH` on the command line stands for. Raises BadConfiguration."""
     try:
         return resolve(reference, folder=folder, environ=os.environ if environ is None else environ)

@@ -42,7 +42,7 @@ def load(store: Store) -> Analysis:
     return Analysis(True, bool(data["mapped"]), Facts.from_json(data["facts"]))
 
 
-def save(store: Store, facts: Facts, *, mapped: bool = True) -> None:
+def save(store: Store, facts: Facts) -> None:
     """The field map is filled by the custom-fields phases; the user map by matching or by the admin: both may be empty,
     so the mapping is made as soon as both ends are known."""
-    store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"mapped": mapped, "facts": facts.as_json()}})])
+    store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"mapped": True, "facts": facts.as_json()}})])

@@ -42,13 +42,13 @@ TEXTS = ("FIELD_NAME", "fieldName", "USER_TYPE_ID", "userTypeId")
 SCALARS = ("MULTIPLE", "MANDATORY", "SORT", "multiple", "mandatory", "sort")
 
 
-def list_fields(method: str, params: Args | None = None) -> Read:
+def list_fields(method: str) -> Read:
     """`user.userfield.list`, `crm.<entity>.userfield.list`: labels come only when a language is named."""
-    asked = params or {"order": {"ID": "ASC"}}
+    asked = {"order": {"ID": "ASC"}}
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
         """The fields, and their labels in all languages: one request where a page holds them all."""
-        named = [{**asked, "filter": {**asked.get("filter", {}), "LANG": language}} for language in LANGUAGES]
+        named = [{**asked, "filter": {"LANG": language}} for language in LANGUAGES]
         first, *others = source.batch([Command(method, params) for params in (asked, *named)])
         if first.error is not None:
             raise first.error

@@ -25,7 +25,7 @@ def read_page(
     after: str,
     limit: int,
     *,
-    is_wanted: Callable[[RegisterRow], bool] | None = None,
+    is_wanted: Callable[[RegisterRow], bool] | None,
 ) -> RowPage:
     if is_wanted is None:
         rows = store.some_rows(register, prefix, after, limit + 1)

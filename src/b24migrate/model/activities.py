@@ -104,9 +104,9 @@ def is_allowed(name: str, allowed: frozenset[str]) -> bool:
     return name not in (NAMELESS, UNREADABLE) and name.lower() in allowed
 
 
-def find_watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
+def find_watched(tree: Json) -> Iterator[tuple[str, str]]:
     """Activities that are sent, but that a person must check before the template may start: place, type."""
-    left = [(tree, place)]
+    left = [(tree, "")]
     while left:
         one, at = left.pop()
         if isinstance(one, dict):

@@ -237,7 +237,7 @@ class Formats:
     def signed(self, value: float | None) -> str:
         return f"+{self.number(value)}" if value and value > 0 else self.number(value)
 
-    def decimal(self, value: float, digits: int = 1) -> str:
+    def decimal(self, value: float, digits: int) -> str:
         whole, _, part = f"{value:,.{digits}f}".partition(".")
         whole = whole.replace(",", BETWEEN[self._language])
         return f"{whole}{POINT[self._language]}{part}" if part else whole

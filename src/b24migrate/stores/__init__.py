@@ -84,7 +84,7 @@ def _check(path: Path) -> None:
         ) from error
 
 
-def located(url: str, *, base: Path = Path()) -> str:
+def located(url: str, *, base: Path) -> str:
     """The same address for the same place, however it was written. Raises BadConfiguration for what lasts no longer
     than a process; opening it reports other mistakes."""
     if url.endswith(":memory:"):

@@ -54,7 +54,7 @@ def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
     return {"enum": [*([""] if empty else []), *known]}
 
 
-def chosen_language(request: Request, wanted: str | None = None) -> str:
+def chosen_language(request: Request, wanted: str | None) -> str:
     """What the address says, else what was chosen before, else what the browser prefers."""
     cookie = request.cookies.get(LANGUAGE_COOKIE, "")
     for one in (wanted, cookie):

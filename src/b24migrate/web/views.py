@@ -64,7 +64,7 @@ def accept_seen(context: Context, shown: str, by: str) -> None:
 # ---------------------------------------------------------------- errors
 
 
-def view_errors(context: RunContext, *, with_chains: bool = False) -> Errors:
+def view_errors(context: RunContext, *, with_chains: bool) -> Errors:
     first = _first_records(context) if with_chains else ()
     groups = tuple(
         _group(context, one, first if one.code == CODE and not one.waits else ())

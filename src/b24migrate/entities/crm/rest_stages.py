@@ -80,7 +80,7 @@ def add_stages(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
             yield CreateResult(item.key, str(found["ID"]), linked=True)
 
 
-def same_stage(there: Sequence[Args], fields: Args, *, by_name: bool = True) -> Args | None:
+def same_stage(there: Sequence[Args], fields: Args, *, by_name: bool) -> Args | None:
     mine = [one for one in there if one.get("ENTITY_ID") == fields["ENTITY_ID"]]
     coded = [one for one in mine if one.get("STATUS_ID") == fields["STATUS_ID"]]
     named = [one for one in mine if by_name and one.get("NAME") == fields.get("NAME")]

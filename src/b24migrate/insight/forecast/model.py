@@ -23,7 +23,7 @@ class Estimate:
     basis: str = ""
 
     @classmethod
-    def from_error(cls, value: float, error: float, *, exact: bool = False, basis: str = "") -> Estimate:
+    def from_error(cls, value: float, error: float, *, exact: bool, basis: str) -> Estimate:
         """`error`: relative standard error."""
         if exact:
             return cls(value, value, value, True, basis)

@@ -157,9 +157,9 @@ class Load:
         return found
 
 
-def single_job(used: Used, records: float, factor: float = 1.0) -> Load:
+def single_job(used: Used, records: float) -> Load:
     """What one job asks, as it was seen."""
-    return Load((1.0,), (Ask(used.requests * factor, scale_calls(used.calls, factor)),), records)
+    return Load((1.0,), (Ask(used.requests, used.calls),), records)
 
 
 def listing_loads(method: str, count: float, enriching: Calls) -> list[Load]:

@@ -73,13 +73,13 @@ def thin(store: Store) -> None:
             store.erase(HISTORY, key)
 
 
-def surplus_keys(keys: Sequence[str], most: int = MOST, fresh: int = FRESH) -> list[str]:
+def surplus_keys(keys: Sequence[str]) -> list[str]:
     """Which of them to drop. The first and the last ones stay; those in between as far apart as it takes."""
-    if len(keys) <= most:
+    if len(keys) <= MOST:
         return []
-    old = keys[:-fresh]
+    old = keys[:-FRESH]
     apart_s = 2.0 * STEP_S
-    while len(kept := _spread_keys(old, apart_s)) + fresh > most * 6 // 7:
+    while len(kept := _spread_keys(old, apart_s)) + FRESH > MOST * 6 // 7:
         apart_s *= 2
     return [key for key in old if key not in kept]
 

@@ -28,10 +28,9 @@ def row_key(text: str) -> str:
     return key or EMPTY
 
 
-def prefix_range(prefix: str, *, own: str = "") -> tuple[str, str]:
-    """From (inclusive) and to (exclusive): the range of keys whose IDs start with the prefix. `own` is put before it
-    unchanged."""
-    start = own + _cut(_escaped(prefix))
+def prefix_range(prefix: str) -> tuple[str, str]:
+    """From (inclusive) and to (exclusive): the range of keys whose IDs start with the prefix."""
+    start = _cut(_escaped(prefix))
     return (start, start[:-1] + _next(start[-1])) if start else ("", LAST)
 
 

@@ -115,12 +115,12 @@ def stamp_key(key: str) -> str:
     return f"{STAMP}:{key}"
 
 
-def create_one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json], str] = str) -> Create:
+def create_one_by_one(method: str, params: Callable[[Item], Args]) -> Create:
     """One call per record, since texts do not go through `batch`. A refused record does not stop the others."""
 
     def create(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
         for item in items:
-            yield create_one(box, item, method, params, made)
+            yield create_one(box, item, method, params, str)
 
     return create
 
