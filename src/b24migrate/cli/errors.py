@@ -84,7 +84,7 @@ def print_page(page: Page, out: Console) -> None:
     wrapped(out, link(page, language()), indent=INDENT, style="dim")
 
 
-def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None) -> None:
+def print_groups(groups: Sequence[Group], out: Console, clean: Clean, chained: Chains | None = None) -> None:
     from b24migrate.messages.terminal import wrapped
 
     wrapped(out, verdict(groups), style="bold" if groups else "green")
