@@ -41,8 +41,9 @@ from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24sim.company.files import File, file_of
 from b24sim.company.timeline import Timeline
 from b24sim.http import Message, Receive, Scope, Send
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
 from b24sim.portal import Portal
+from b24sim.portal_setup import portal_from
 from b24sim.serve import serve
 from b24sim.table import Row, Table
 

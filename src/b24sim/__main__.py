@@ -6,7 +6,8 @@ import signal
 import sys
 import threading
 
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import serve
 
 

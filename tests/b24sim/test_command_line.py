@@ -12,7 +12,8 @@ from tests.b24sim.client import send
 
 from b24sim import launch
 from b24sim.__main__ import main
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 
 
 def test_the_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:

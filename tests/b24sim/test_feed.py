@@ -11,7 +11,8 @@ from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.company.attachments import Family, attachment_id
 from b24sim.company.feed import CASES, MODERATED
 from b24sim.methods.feed import FeedHabits
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 
 PLAN = Plan(users=40, departments=8, groups=12, chats=12, messages=300, files=20, seed=4, posts=240)
 

@@ -8,7 +8,8 @@ from tests.b24sim.client import call, result
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.native.task_habits import TaskHabits
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 
 AT = "2024-03-01T09:00:00Z"
 TASK = {

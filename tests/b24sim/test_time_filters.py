@@ -9,7 +9,8 @@ from tests.b24sim.client import call, control, result
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.habits import INSTANT, SHIFTED, Habits
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 
 WEST, EAST, SERVER = "America/Bogota", "Asia/Tokyo", "Europe/Moscow"
 BEHIND = timedelta(hours=-8)  # of Bogota to Moscow, all year round

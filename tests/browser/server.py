@@ -17,7 +17,8 @@ from typing import Any
 
 from b24sim.company.changes import change
 from b24sim.faults import Faults
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import Running, serve
 
 ROOT = Path(__file__).parents[2]

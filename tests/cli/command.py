@@ -19,7 +19,8 @@ import pytest
 
 from b24migrate import cli
 from b24sim.clock import RunningClock
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import Running, serve
 
 SOURCE_SECRET = "cloudsecret7f3a91"

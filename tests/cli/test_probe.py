@@ -22,7 +22,8 @@ from b24migrate.entities import catalog
 from b24migrate.model.errors import Limited
 from b24migrate.model.streams import Asking, Probe
 from b24migrate.ports import Command
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import Running, serve
 
 EVERYTHING = '[run]\nentities = ["users", "crm_deals", "tasks", "chats", "feed"]\n'

@@ -15,8 +15,9 @@ from tests.cli.command import SMALL, Scene
 from b24sim.app import App
 from b24sim.company.changes import change
 from b24sim.http import Receive, Scope, Send
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
 from b24sim.portal import Portal
+from b24sim.portal_setup import portal_from
 from b24sim.serve import Running, serve
 
 Json = Any

@@ -26,7 +26,8 @@ from b24migrate.clock import FastClock
 from b24sim import Portal
 from b24sim.app import App
 from b24sim.faults import Faults
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import Running, serve
 
 STREAMS = ("departments", "users", "groups", "group_members", "chats", "chat_messages")

@@ -15,7 +15,8 @@ from b24migrate.config import load
 from b24migrate.insight.forecast import Limits, Meter, Survey, compare_forecast, load_last, survey, whole_run
 from b24migrate.insight.forecast.sampler import Sampler
 from b24migrate.insight.forecast.schedule import EXECUTION
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import serve
 
 COMPANY = (

@@ -33,7 +33,8 @@ from b24migrate import app as wiring
 from b24migrate import cli
 from b24migrate.bitrix import client
 from b24migrate.engine import worker
-from b24sim.options import parser, portal_from
+from b24sim.options import parser
+from b24sim.portal_setup import portal_from
 from b24sim.serve import serve
 
 Json = Any

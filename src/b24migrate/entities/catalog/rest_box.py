@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from b24migrate.entities.catalog.reader import BY_ID, OFFER, PHOTOS, PRODUCT, choose_catalogs
 from b24migrate.messages import say
@@ -89,3 +89,12 @@ def unclaimed(box: Box, stream: str, rows: Sequence[Args]) -> list[Args]:
     """Without those that were written for another record."""
     ours = keys_with_prefix(box, stream)
     return [row for row in rows if str(row["id"]) not in ours]
+
+
+Same: TypeAlias = Callable[[Args, Args], bool]  # whether a row of the box is what the fields say
+
+
+def first_same(rows: Sequence[Args], wanted: Mapping[str, Args], same: Same) -> dict[str, str]:
+    """By key, the ID of the first row that is the same record."""
+    pairs = ((key, next((row for row in rows if same(row, fields)), None)) for key, fields in wanted.items())
+    return {key: str(row["id"]) for key, row in pairs if row is not None}

@@ -6,17 +6,9 @@ from dataclasses import replace
 
 from b24migrate.entities import probes
 from b24migrate.entities.codes import SMART_INVOICE, STAGE_CODES, crm_code
+from b24migrate.entities.crm.fields import CLIENTS, EVERY, LATER_PARENTS, MONEY, UTM, link_field, place_fields
 from b24migrate.entities.crm.reader import FILE_KIND, MODERN
-from b24migrate.entities.crm.streams import (
-    CLIENTS,
-    EVERY,
-    LATER_PARENTS,
-    MONEY,
-    UTM,
-    item_stream,
-    link_field,
-    place_fields,
-)
+from b24migrate.entities.crm.streams import item_stream
 from b24migrate.entities.custom_fields import config_fields
 from b24migrate.messages import say
 from b24migrate.model.fields import Kind, texts

@@ -5,19 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from b24migrate.entities.codes import LEAD
+from b24migrate.entities.crm.fields import AMOUNT, CLIENTS, EVERY, LATER_PARENTS, SOLD, UTM, in_stage, type_field
 from b24migrate.entities.crm.reader import MULTIFIELDS, legacy_sold, multifields
-from b24migrate.entities.crm.streams import (
-    AMOUNT,
-    CLIENTS,
-    EVERY,
-    LATER_PARENTS,
-    SOLD,
-    UTM,
-    in_stage,
-    item_entity,
-    item_stream,
-    type_field,
-)
+from b24migrate.entities.crm.streams import item_entity, item_stream
 from b24migrate.messages import say
 from b24migrate.model.fields import Field, Kind, days, flags, texts, times
 from b24migrate.model.streams import Alike

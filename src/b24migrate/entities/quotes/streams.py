@@ -6,18 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from b24migrate.entities.codes import QUOTE
+from b24migrate.entities.crm.fields import CLIENTS, EVERY, LATER_PARENTS, MONEY, UTM, in_stage, link_field
 from b24migrate.entities.crm.reader import files_of, legacy_sold
-from b24migrate.entities.crm.streams import (
-    CLIENTS,
-    EVERY,
-    LATER_PARENTS,
-    MONEY,
-    UTM,
-    in_stage,
-    item_entity,
-    item_stream,
-    link_field,
-)
+from b24migrate.entities.crm.streams import item_entity, item_stream
 from b24migrate.entities.files import shown_file
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, days, flags, texts, wholes
