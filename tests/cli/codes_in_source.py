@@ -12,7 +12,7 @@ import b24migrate
 
 ROOT = Path(b24migrate.__file__).parent
 CODE = re.compile(r"[A-Z][A-Z0-9_]{3,}|[a-z]+_[a-z_]+")
-KEYWORDS = {"code", "error_code", "natural_code"}
+KEYWORDS = {"code", "error_code"}
 DEFINITIONS = {"Field", "Stream"}  # there `code` is a field's, no error's
 # which argument of whom is a code
 PLACES = {"of_code": 0, "Failure": 0, "Fault": 0, "_refused": 1, "Settled": 3, "dead_letter_text": 2}

@@ -53,7 +53,7 @@ class NaturalKey:
     """The payload's field that must be unique, case ignored."""
 
     field: str
-    taken: str = ""  # the error code of the later one of two records that share a value
+    code: str = ""  # the error of the later one of two records that share a value
     links_use_it: bool = False  # others refer to a record by this value, not by its ID
 
 

@@ -87,7 +87,7 @@ def _check_duplicate(context: RunContext, stream: Stream, record: Record) -> tup
     holder = context.store.holder(stream.table, record.natural)
     if holder is None or holder == record.row_key:
         return None
-    return stream.natural.taken, say("record.taken", field=stream.natural.field, id=holder)
+    return stream.natural.code, say("record.taken", field=stream.natural.field, id=holder)
 
 
 def _check_activities(context: RunContext, stream: Stream, one: SourceRecord) -> tuple[str, str] | None:

@@ -64,7 +64,7 @@ users = Stream(
     changes=ChangeRules(omits_empty=True),
     custom=CustomValues(("UF_USR_",), late_types=frozenset({"employee"})),
     stamp="DATE_REGISTER",
-    natural=NaturalKey("EMAIL", taken="DUPLICATE_EMAIL"),
+    natural=NaturalKey("EMAIL", code="DUPLICATE_EMAIL"),
     title=("NAME", "SECOND_NAME", "LAST_NAME", "EMAIL"),
     emails=lambda record: [str(record.payload.get("EMAIL") or "")],
     required=("NAME", "EMAIL"),
