@@ -70,7 +70,7 @@ class App:
         ]
 
     def planned(self) -> list[str]:
-        """All that the configuration enables, without those that the last look at both portals left out."""
+        """All that the configuration enables, without those that the last check of both portals skipped."""
         left_out = analysis.load(self.context.store).facts.left_out
         return [name for name in self.chosen() if name not in left_out]
 

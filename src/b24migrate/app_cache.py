@@ -146,7 +146,7 @@ def _close(held: _Opened) -> None:
 
 @contextmanager
 def open_from_environment() -> Iterator[App]:
-    """By the app settings of the function app, which are environment variables, or a b24migrate.toml beside it."""
+    """By the app settings of the function app, which are environment variables, or a b24migrate.toml next to it."""
     quiet_libraries()
     settings = load()
     opened: list[App] = []

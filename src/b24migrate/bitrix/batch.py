@@ -67,7 +67,7 @@ def _quote(text: str) -> str:
 
 
 def flatten(params: Args) -> list[tuple[str, str]]:
-    """PHP bracket names. Null, and an empty list or map, cannot be expressed: they are left out."""
+    """PHP bracket names. Null, and an empty list or map, cannot be expressed: they are omitted."""
     found: list[tuple[str, str]] = []
     for name, value in params.items():
         _flatten(str(name), value, found)
@@ -186,7 +186,7 @@ class Batcher:
         return [answers[place] for place in range(len(commands))]
 
     def patiently(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Repeats a read by itself. If the whole job were repeated for each failure, a job of many reads would never
+        """Repeats only this read. If the whole job were repeated for each failure, a job of many reads would never
         end on an unstable portal."""
         for pause_s in _PAUSES_S:
             try:

@@ -1,4 +1,4 @@
-"""Tells an outage from a record's own failure. One breaker per portal.
+"""Distinguishes an outage from a record's own failure. One breaker per portal.
 
 During an outage whole calls keep failing: work waits, and one thread checks from time to time whether the portal is
 back. A call that fails while others succeed fails on its own.

@@ -239,7 +239,7 @@ class Portal:
         return open_answer(reply.status, self.redactor.mask(reply.body), method, self.caller(via), shape)
 
     def _post(self, method: str, body: bytes, via: int, read_s: float, total_s: float) -> Reply | MigrationError:
-        """A renamed portal answers a redirect; following it by itself, a client would turn POST into GET (§A1)."""
+        """A renamed portal answers with a redirect. A client that followed it would turn POST into GET (§A1)."""
         for _ in range(_MOST_MOVES):
             webhook = self._webhooks[via]
             reply = self._post_once(webhook.url(method), body, method, read_s, total_s)

@@ -96,7 +96,7 @@ class Whole:
 class Downloads:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
-        self._announced: set[str] = set()  # hosts that the portal redirects to, each told once
+        self._announced: set[str] = set()  # hosts that the portal redirects to, each logged once
 
     def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Download:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""

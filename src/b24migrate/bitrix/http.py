@@ -102,7 +102,7 @@ def limit_exchange(bounds: Bounds) -> Iterator[Bounds]:
 
 
 class Wire:
-    """The connections to one portal and its file hosts. Proxies and redirects are not followed by themselves."""
+    """The connections to one portal and its file hosts. Proxies and redirects are not followed automatically."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None, connections: int = 16) -> None:
         self._pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)

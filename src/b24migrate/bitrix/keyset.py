@@ -136,7 +136,7 @@ class KeysetReader:
         return max((int(row.source_id) for row in rows), default=None)
 
     def _rows(self, answer: BatchAnswer[Part], odd: list[str] | None = None) -> list[Row]:
-        """Those whose ids are numbers; of the others `odd` tells."""
+        """Those whose ids are numbers; `odd` is called with the others."""
         oddities: list[str] = [] if odd is None else odd
         method = self._reading.method
         rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)

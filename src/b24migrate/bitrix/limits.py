@@ -186,7 +186,7 @@ class Governor:
             self._rest(credential, method, wait_s, self._until_step(credential, method))
 
     def spent(self, credential: str, method: str, retry_after_s: float = 0.0) -> float:
-        """OPERATION_TIME_LIMIT. Returns how long the method rests: until the oldest minute of its time drops out."""
+        """OPERATION_TIME_LIMIT. Returns how long the method is blocked: until the oldest minute of its time is over."""
         wait_s = bounded(retry_after_s) or self._until_reset(credential, method)
         wait_s = max(wait_s, bounded(self.budget.worth_while_s(credential, method)))
         return self._rest(credential, method, wait_s, self._until_step(credential, method) or self._add_jitter(_STEP_S))

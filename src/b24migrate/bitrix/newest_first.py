@@ -26,7 +26,7 @@ PROVEN = 10
 
 @dataclass(slots=True)
 class PageHabits:
-    """What the answers of one method have shown so far; each process learns it by itself."""
+    """What the answers of one method have shown so far; each process learns it separately."""
 
     descending: bool | None = True  # the order of ids in a page; None: there is none
     order_seen: bool = False

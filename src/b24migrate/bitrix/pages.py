@@ -88,7 +88,7 @@ def first_texts(payloads: Sequence[bytes], field: str) -> list[str]:
 
 
 def rows_by_id(raw: Raw | None) -> Mapping[str, Json]:
-    """A list or a map beside the items, decoded only when it is not empty."""
+    """A list or a map next to the items, decoded only when it is not empty."""
     if raw is None or len(bytes(raw)) <= len("null"):
         return {}
     try:

@@ -53,7 +53,7 @@ def pack(
 
 
 def folder() -> Path:
-    """In what is installed it lies beside the program, in a checkout beside the sources."""
+    """In an installation it is next to the program, in a checkout next to the sources."""
     home = Path(b24migrate.__file__).parent
     places = (home / "box_module" / MODULE, home.parents[1] / "box-module" / MODULE)
     return next(place for place in places if place.is_dir())

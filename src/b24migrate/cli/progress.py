@@ -124,7 +124,7 @@ def table(lanes: list[Lane], width: int, height: int) -> Table:
 
 
 def _fitting(lanes: list[Lane], height: int) -> tuple[list[Lane], int]:
-    """Those to show, and how many are left out: first those at their end, then the last ones."""
+    """Those to show, and how many are hidden: first the finished ones, then the last ones."""
     too_many = len(lanes) - height
     if too_many <= 0:
         return lanes, 0

@@ -33,7 +33,7 @@ Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 
 class Output(NamedTuple):
-    """What a command says at its end beside the status: as JSON, and on a terminal."""
+    """What a command prints at its end besides the status: as JSON, and on a terminal."""
 
     json: Mapping[str, Json]
     show: Callable[[], None]

@@ -202,7 +202,7 @@ def _fields(table: KeyPath) -> list[str]:
     model: type[Table] = Settings
     for name in table:
         annotation = model.model_fields[name].annotation
-        # a table that may be left out is `Table | None`
+        # an optional table is `Table | None`
         model = next(
             one for one in (get_args(annotation) or (annotation,)) if isinstance(one, type) and issubclass(one, Table)
         )
@@ -210,7 +210,7 @@ def _fields(table: KeyPath) -> list[str]:
 
 
 def _checked(settings: Settings, places: Places, folder: Path) -> Settings:
-    """What one field alone cannot tell."""
+    """Checks that need more than one field."""
     _time_zone(settings.source.timezone, places)
     _webhooks(settings, places)
     _portal_url(settings.target.portal_url, places)

@@ -126,7 +126,7 @@ class StoreSettings(Table):
 
     @property
     def log_file(self) -> Path:
-        """Beside an embedded store; in the working directory when the store is elsewhere."""
+        """Next to an embedded store; in the working directory if the store is elsewhere."""
         kind, _, path = self.url.partition(":///")
         return Path(path).with_suffix(".log") if kind == "sqlite" else Path("b24migrate.log")
 

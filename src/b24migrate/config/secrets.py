@@ -86,7 +86,7 @@ class Vault:
 
 
 def refusal(error: AzureError) -> str:
-    """What went wrong and what to do. The library's own words are long, and may tell what was sent."""
+    """What went wrong and what to do. The library's own message is long, and may contain what was sent."""
     from azure.core import exceptions
 
     match error:

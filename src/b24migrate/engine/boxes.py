@@ -1,4 +1,4 @@
-"""Into which boxes a store was imported: what is taken back is asked of that box and no other."""
+"""Into which boxes a store was imported: an undo deletes records on that box and on no other."""
 
 from __future__ import annotations
 

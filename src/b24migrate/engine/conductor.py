@@ -123,7 +123,7 @@ class Conductor:
         return any(state.phase(one).state in STUCK for one in before) or state.phase("get").state in ENDED
 
     def is_over(self) -> bool:
-        """Whether the plan is at its end, as it stands."""
+        """Whether the plan is complete."""
         with self._lock:
             self._states.look()
             return all(self._is_at_end(entity) for entity in self._entities)
@@ -203,7 +203,7 @@ class Conductor:
         return True
 
     def _reason_to_skip(self, entity: Entity, phase: str) -> str | None:
-        """Why a phase is left out ("" = it has nothing to do); None when it is not."""
+        """Why a phase is skipped ("" = it has nothing to do); None if it is not."""
         if phase == FINAL:
             return None if gates.find_finalizer(self._context, self._plan, self._states) is entity else ""
         if not phase.startswith("custom-fields"):

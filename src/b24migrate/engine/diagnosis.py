@@ -46,7 +46,7 @@ class Check:
 class Facts:
     """What was learned about the source and the target."""
 
-    scopes: tuple[str, ...] | None = None  # None: the portal does not tell
+    scopes: tuple[str, ...] | None = None  # None: the portal does not report it
     admin: bool | None = None
     methods: Mapping[str, bool] = field(default_factory=dict)  # whether those exist that readings depend on
     owners: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ class Facts:
     lacks: Mapping[str, str] = field(default_factory=dict)  # of what the target does not take: why, by its wire name
     ahead_s: float = 0.0  # the source's clock minus ours
     zone_s: int | None = (
-        None  # the zone of the first webhook's owner minus the server's; None: the portal does not tell
+        None  # the zone of the first webhook's owner minus the server's; None: the portal does not report it
     )
     streams: tuple[str, ...] = ()  # that the target announces
-    left_out: Mapping[str, str] = field(default_factory=dict)  # optional entity -> why a plan goes without it
+    left_out: Mapping[str, str] = field(default_factory=dict)  # optional entity -> why a plan skips it
     unlike: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # entity -> what the portals differ in, the fix
     called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 

@@ -41,7 +41,7 @@ def examine(
     clock: Clock,
     named: Collection[str] = (),
 ) -> Diagnosis:
-    """Every check for these entities. Optional ones that were not named are left out if a portal lacks what they need.
+    """Every check for these entities. Optional ones that were not named are skipped if a portal lacks what they need.
     Never raises for what a portal says or fails to say."""
     checks = list(_storage(store, clock))
     unnamed = optional.list_unnamed(entities, named)
@@ -94,7 +94,7 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 def _source(
     source: Source, entities: Sequence[Entity], unnamed: Sequence[Entity], timezone: ZoneInfo, clock: Clock
 ) -> tuple[list[Check], Facts, dict[str, Json]]:
-    """`unnamed`: those of the entities that may be left out. Besides the facts what the source says to the questions
+    """`unnamed`: those of the entities that may be skipped. Besides the facts what the source says to the questions
     that both portals are asked."""
     needs, trials = _methods_to_call(entities), optional.list_calls(unnamed)
     both = list(dict.fromkeys(one.method for entity in entities for one in entity.alike))
@@ -306,7 +306,7 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
         return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True)], info
     checks = [Check(say("doctor.name.target"), True, say("doctor.answers", server=info.server))]
     module_checks = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
-    behind = {entity.name for entity, one in module_checks if not one.ok}  # what is said of them is said below
+    behind = {entity.name for entity, one in module_checks if not one.ok}  # they are checked below
     checks += [one for entity in entities if not (one := _check_served(entity, info)).ok or entity.name not in behind]
     return [
         *checks,

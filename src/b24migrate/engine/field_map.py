@@ -102,7 +102,7 @@ def _find_on_target(code: str, kind: str, existing: Mapping[str, str]) -> tuple[
 
 
 def _last_answer(row: Mapping[str, Json]) -> tuple[str, str]:
-    """What the target answered when it was last asked to make the field: nothing else tells what it has."""
+    """What the target answered when it was last asked to create the field: nothing else shows what it has."""
     error = row.get("Error") or ""
     if row.get("State") in ("created", "exists"):
         return "exists", ""

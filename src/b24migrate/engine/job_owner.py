@@ -21,7 +21,7 @@ def host_id() -> str:
     """Another one after a restart: what was held before comes back when its lease ends."""
     try:
         parts = [socket.gethostname(), _BOOT.read_text()[:8], str(_PROCESSES.readlink())]
-    except OSError:  # a system that does not tell
+    except OSError:  # a system that does not show it
         parts = [socket.gethostname()]
     return "-".join(re.sub(r"[^\w.-]+", "", part) for part in parts)
 

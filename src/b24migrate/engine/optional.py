@@ -1,4 +1,4 @@
-"""Optional entities that a plan goes without, because one of the portals lacks what they need (`Entity.optional`)."""
+"""Optional entities that a plan skips, because one of the portals lacks what they need (`Entity.optional`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LACKING = frozenset({NO_SUCH_METHOD, "NOT_FOUND", "ENTITY_TYPE_NOT_SUPPORTED"})
 
 
 def list_unnamed(entities: Sequence[Entity], named: Collection[str]) -> list[Entity]:
-    """Of these entities those that may be left out. An entity that was named meets the gates instead."""
+    """Of these entities those that may be skipped. An entity that was named meets the gates instead."""
     return [one for one in entities if one.optional and one.name not in named]
 
 
@@ -29,7 +29,7 @@ def find_without_target(entities: Sequence[Entity], streams: Collection[str]) ->
 
 
 def find_without_scope(entities: Sequence[Entity], scopes: Collection[str] | None) -> dict[str, str]:
-    """`scopes`: None where the portal does not tell them."""
+    """`scopes`: None if the portal does not report them."""
     found: dict[str, str] = {}
     for one in entities if scopes is not None else ():
         missing = [scope for scope in one.scopes if scope not in (scopes or ())]

@@ -196,7 +196,7 @@ class Runner:
             self.context.tell(Noted("warning", message))
 
     def _settle_last_undo(self) -> None:
-        """Only the box that it was taken back from can say what is gone."""
+        """Only the box on which the import was undone can say what is gone."""
         left = undo_lock.find_unsettled(self.context.store)
         if left is None or target_origins(self.context.store) != [self.context.options.target_url]:
             return
@@ -229,7 +229,7 @@ class Runner:
         return Conductor(self.join(run), run.plan, coverage=self.coverage)
 
     def is_over(self, run: Run) -> bool:
-        """Whether the plan of the run is at its end, as it stands."""
+        """Whether the plan of the run is complete."""
         return Conductor(self.context, run.plan, coverage=self.coverage).is_over()
 
     def stop(self, run: Run, why: Stop) -> None:

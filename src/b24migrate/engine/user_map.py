@@ -33,7 +33,7 @@ def list_people(context: RunContext) -> Iterator[Person]:
         for record in records:
             try:
                 user = msgspec.json.decode(record.payload, type=dict[str, Json])
-            except msgspec.DecodeError:  # a damaged row is told when it is sent
+            except msgspec.DecodeError:  # a damaged row fails when it is sent
                 user = {}
             name = " ".join(str(user[key]) for key in ("NAME", "LAST_NAME") if user.get(key))
             link = links.get(record.row_key)

@@ -76,7 +76,7 @@ def count_expected(context: RunContext, stream: Stream) -> int:
 
 
 def count_not_found(context: RunContext, stream: Stream) -> int:
-    """What the target announced, and what is equal all the same; told of by a full verify only."""
+    """Expected differences that verify did not find; only a full verify lists them."""
     return context.store.count(SPARED, f"{stream.name}:")
 
 

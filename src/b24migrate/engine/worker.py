@@ -1,4 +1,4 @@
-"""The workers of one process: threads that take jobs from the queue until the plan is at its end."""
+"""The workers of one process: threads that take jobs from the queue until the plan is complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEASE_S = 90.0
 RENEW_S = 20.0
 LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
-STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job died there
+STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job was killed then
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, in case it is not woken
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
@@ -127,7 +127,7 @@ class WorkerPool:
                     renewed = now
                     self._renew_leases()
                     self._context.queue.tend(now=clock.now())
-            except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
+            except BaseException as failure:  # noqa: BLE001 (passed to the main thread, which raises it)
                 self._fail(failure)
                 return
 
@@ -143,7 +143,7 @@ class WorkerPool:
             heard = self._heard
             try:
                 found = self._do_next_job(owner)
-            except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
+            except BaseException as failure:  # noqa: BLE001 (passed to the main thread, which raises it)
                 self._fail(failure)
                 return
             if found is None:

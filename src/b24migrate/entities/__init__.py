@@ -65,13 +65,13 @@ class Catalog:
         return (*(stream.table for stream in (*self.streams.values(), *self.aids.values())), FILES.table)
 
     def entity(self, name: str) -> Entity:
-        """By name, with `_` or `-`. KeyError when there is none."""
+        """By name, with `_` or `-`. KeyError if it is unknown."""
         wanted = name.replace("-", "_")
         return next(entity for entity in self.entities if entity.name == wanted)
 
 
 def catalog() -> Catalog:
-    """Of the families beside this file: `ENTITIES` in any of their modules that are not about a box."""
+    """Of the families next to this file: `ENTITIES` in any of their modules that are not about a box."""
     found = [entity for module in _modules() if not _is_rest(module) for entity in _module_items(module, "ENTITIES")]
     return Catalog(tuple(sort_by_need(found)))
 

@@ -79,7 +79,7 @@ def ask_attachment(attachment: str) -> Command:
 
 
 def describe_file(attachment: str, row: Json) -> Json:
-    """By its Drive object: the attachment tells its name and size, too (disk/attached-object/disk-attached-object-get).
+    """By its Drive object: the attachment has its name and size too (disk/attached-object/disk-attached-object-get).
     Whether the object may be read shows when its link is asked for; the attachment's own link serves as well."""
     row = row or {}
     key = f"disk:{row['OBJECT_ID']}" if row.get("OBJECT_ID") else f"attached:{attachment}"
@@ -134,7 +134,7 @@ ATTACHMENT = "attachment "  # of a file's place: its object may not be readable,
 
 
 def drive_refs(listed: Json) -> list[FileRef]:
-    """Attachments that tell their Drive object themselves: a map by id, or nothing in one of PHP's spellings."""
+    """Attachments that contain their Drive object: a map by id, or nothing in one of PHP's spellings."""
     members = listed.values() if isinstance(listed, dict) else ()
     return [
         FileRef(

@@ -78,7 +78,7 @@ def _labels_by_language(
 
 
 def task_fields() -> Read:
-    """`task.item.userfield.getlist`, whose parameters are taken by position; labels are told field by field."""
+    """`task.item.userfield.getlist`, whose parameters are positional; labels are returned field by field."""
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
         found = _rows(source, "task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}})
@@ -94,7 +94,7 @@ def task_fields() -> Read:
 
 def type_fields(types: str) -> Read:
     """`userfieldconfig.list` for every staged smart process, by whose entityTypeId its fields are known from then on;
-    options and labels are told field by field."""
+    options and labels are returned field by field."""
 
     def read(source: Source, staged: StagedRecords) -> list[Args]:
         # Those of `CRM_<id>`, which is another number.
@@ -108,7 +108,7 @@ def type_fields(types: str) -> Read:
 
 
 def config_fields(owner: str) -> Read:
-    """`userfieldconfig.list` of records that no older method tells the fields of."""
+    """`userfieldconfig.list` of record types whose fields no older method lists."""
     return lambda source, _: _read_config(source, owner)
 
 

@@ -18,7 +18,7 @@ DYNAMIC = "dynamic_"
 
 
 def owner_value(number: Json, source_id: Json) -> Args | None:
-    """As it is sent, with the IDs of the source; None for the ways of saying that there is none. Raises OddValue."""
+    """As it is sent, with the IDs of the source; None for every spelling of no owner. Raises OddValue."""
     kind, key = whole(number), reference(source_id)
     if not kind or key is None:
         return None

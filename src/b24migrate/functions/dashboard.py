@@ -134,7 +134,7 @@ class Requests:
         self.cutover("sync --report-only" if report_only else "sync")
 
     def cutover(self, step: str) -> None:
-        """Not here: who does it looks at a terminal or at a dashboard beside the store."""
+        """Not here: use a terminal, or a dashboard next to the store."""
         hint = say("web.no_cutover_fix", step=step)
         _require_done(Reply(409, {"code": "USAGE", "message": say("web.no_cutover"), "hint": hint}))
 

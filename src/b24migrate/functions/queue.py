@@ -206,7 +206,7 @@ def _bury_unreadable(app: App, body: bytes) -> str:
 
 @contextmanager
 def keep_lease(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -> Iterator[None]:
-    """A lease that was lost all the same is no trouble: what its job writes may be written twice."""
+    """Losing the lease is harmless: what its job writes may be written twice."""
     over = Event()
 
     def renew() -> None:

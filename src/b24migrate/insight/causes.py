@@ -78,7 +78,7 @@ def list_causes(context: RunContext, stream: str = "") -> list[Cause]:
 
 
 def group_causes(found: Iterable[Cause]) -> list[Group]:
-    """By code, over all streams: the most frequent first, those to be retried by themselves last."""
+    """By code, over all streams: the most frequent first, those that are retried automatically last."""
     together: dict[tuple[bool, str], list[Cause]] = {}
     for cause in found:
         together.setdefault((cause.waits, cause.code), []).append(cause)

@@ -157,7 +157,7 @@ def say(key: str, /, **values: Any) -> Message:
 
 
 def join(parts: Iterable[str], between: str = "; ") -> str:
-    """Several messages as one. Empty ones are left out; a single one stays what it is."""
+    """Several messages as one. Empty ones are omitted; a single one is not changed."""
     several = [part for part in parts if part]
     if len(several) == 1:
         return several[0]

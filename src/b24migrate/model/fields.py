@@ -55,7 +55,7 @@ class Kind(StrEnum):
     CODED = "coded"  # ids inside a code such as `D_12`; of a list each part
     FAMILY = "family"  # several fields of the wire, with ids in their names too
     TREE = "tree"  # anything: its texts are rich, or coded, and the keys in `inside` hold ids
-    ROWS = "rows"  # a list of objects: the keys in `inside` hold ids, and none of the objects is left out
+    ROWS = "rows"  # a list of objects: the keys in `inside` hold ids, and no object is omitted
     FILE = "file"
     FILES = "files"
 
@@ -102,7 +102,7 @@ class Field:
     beyond: bool = False  # more than the contract names: a target may not know it
     beyond_keys: frozenset[str] = frozenset()  # of rows: the same of their keys
     unless: str = ""  # a target that announces this stream knows what is `beyond`
-    # the record it names comes with it, also where a rule of its stream leaves it out
+    # the record it names is sent too, even if a rule of its stream excludes it
     brings: bool = False
     undated: bool = False  # the portal takes a deleted record out of it, and no date of this one moves
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle

@@ -270,7 +270,7 @@ class PerParent:
     items: tuple[str, ...] = ()
     unwrapped: bool = False  # some portals answer with the list itself, without the keys of `items`
     id: str = "id"
-    scope: str = ""  # without it this reading is left out
+    scope: str = ""  # without it this reading is skipped
     needs: str = ""
     without: str = ""
     webhooks: Webhooks = Webhooks()
@@ -302,7 +302,7 @@ class PerParent:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """The escape hatch: a function that reads on from a cursor by itself."""
+    """The escape hatch: a function that reads on from a cursor."""
 
     method: str  # for the inventory
     read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)

@@ -18,7 +18,7 @@ MIGRATION_VERSION = 1
 Json = Any  # a decoded JSON value
 Args = Mapping[str, Json]
 
-REFUSED = "refused"  # of a row's extras: what the portal did not tell about this one record
+REFUSED = "refused"  # of a row's extras: what the portal did not return of this one record
 # Of the extras: how the record was read. This may differ each time and does not count as a change.
 _VOLATILE = frozenset({"via", "dialog", "seen_by", REFUSED})
 
@@ -197,7 +197,7 @@ class Page:
     # parents whose end was taken from a page that was not full, and whether such pages have proven not to be the end
     trusted: list[str] = field(default_factory=list)
     gap: bool = False
-    apart: list[Args] = field(default_factory=list)  # parents that keep failing: each goes on by itself
+    apart: list[Args] = field(default_factory=list)  # parents that keep failing: each continues separately
     totals: dict[str, int] = field(default_factory=dict)  # of lists by offset, by parent
 
 

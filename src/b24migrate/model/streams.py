@@ -98,13 +98,13 @@ class Stream:
     # with every record what they became
     options: str = ""
     required: tuple[str, ...] = ()
-    ordered: bool = False  # children of one parent arrive in order
+    ordered: bool = False  # children of one parent are sent in order
     files: Files | None = None
     # what texts call an attachment -> the key of the file behind it
     attached: Callable[[SourceRecord], Mapping[str, str]] = lambda record: {
         name: str(one["key"]) for name, one in (record.extras.get("attached") or {}).items()
     }
-    exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is left out
+    exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is excluded
     unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
     fetch: Fetch | None = None
     access: bool = False  # who is in it may see something: what is deleted at the source goes on the target at once
@@ -215,7 +215,7 @@ class Entity:
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
     habits: tuple[Probe, ...] = ()  # what portals differ in, and what is asked to see it
     alike: tuple[Alike, ...] = ()  # what both portals must say
-    # a plan that names no entities goes without it where a portal lacks what it needs; a target announces its streams
+    # a plan that names no entities skips it if a portal lacks what it needs; a target announces its streams
     optional: bool = False
     comes_with: tuple[str, ...] = ()  # entities: when a person names one of them, this one is meant too
 

@@ -82,7 +82,7 @@ def text(value: Json) -> str | None:
 
 
 def reference(value: Json) -> str | None:
-    """An id as text; None for the many ways of saying that there is none."""
+    """An id as text; None for every spelling of no id."""
     value = scalar(value)
     if value is None or isinstance(value, bool):
         return None

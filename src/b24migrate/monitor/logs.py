@@ -247,13 +247,13 @@ def log_stream() -> TextIO:
 
 
 def quiet_libraries() -> None:
-    """The libraries for Azure tell every request, and the host of the functions would keep all of it: the address of a
+    """The libraries for Azure log every request, and the host of the functions would keep all of it: the address of a
     table row contains its key, and a migration makes millions of them."""
     logging.getLogger("azure").setLevel(logging.WARNING)
 
 
 def log_line(level: int, message: str, **more: object) -> None:
-    """One line beside the events: what this host did with what it was given."""
+    """One line besides the events: what this host did with its input."""
     LOGGER.log(level, "%s", json.dumps({"msg": mask_email(message), **more}, ensure_ascii=False))
 
 

@@ -106,7 +106,7 @@ def _exporter(connection: str, say: Callable[[str], None]) -> MetricExporter:
     from opentelemetry.sdk.metrics.export import MetricExportResult
 
     class ReportedExport(AzureMonitorMetricExporter):
-        """Says it once when nothing arrives."""
+        """Logs once that nothing could be sent."""
 
         silent = True
 
@@ -117,5 +117,5 @@ def _exporter(connection: str, say: Callable[[str], None]) -> MetricExporter:
                 say(NOT_ARRIVING)
             return result
 
-    # The store knows every total, so nothing is lost by not repeating what did not arrive.
+    # The store knows every total, so what was not sent need not be repeated.
     return ReportedExport(connection_string=connection, disable_offline_storage=True, timeout=FLUSH_S, retry_total=0)

@@ -23,5 +23,5 @@ class Links(Protocol):
     def all_links(self, stream: str) -> Iterator[Link]: ...
 
     def unlink(self, stream: str, source_ids: Collection[str]) -> None:
-        """Forgets the links of these; where there is none, nothing happens."""
+        """Forgets the links of these; a missing one is ignored."""
         ...

@@ -43,7 +43,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`rests`: until when a method of a credential rests. `pause_s`: how long the last pause of the portal was."""
+    """`rests`: until when a method of a credential is blocked. `pause_s`: how long the last pause of the portal was."""
 
     at: float = 0.0
     level: float = 0.0
@@ -117,7 +117,7 @@ def add_rest(quota: Quota, now: float, bucket: Bucket, *, credential: str, metho
 
 
 def _at(quota: Quota, now: float, bucket: Bucket) -> Quota:
-    """The same at this moment: what is over is left out."""
+    """The same at this moment, without what is over."""
     rests = {key: until for key, until in quota.rests.items() if until > now}
     return replace(quota, at=now, level=bucket.level(quota, now), rests=rests)
 

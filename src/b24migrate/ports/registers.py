@@ -10,7 +10,7 @@ from b24migrate.model.records import Json
 
 
 class Register(NamedTuple):
-    """A small table of rows by key, with named columns beside `PartitionKey` and `RowKey`."""
+    """A small table of rows by key, with named columns besides `PartitionKey` and `RowKey`."""
 
     name: str
     partition: str
@@ -53,7 +53,7 @@ FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field
 FORESEEN = Register(
     "Foreseen", "finding", FINDINGS.columns, True
 )  # differences that the target announced: nothing is wrong
-SPARED = Register("Spared", "finding", FINDINGS.columns, True)  # what it announced, and what is equal all the same
+SPARED = Register("Spared", "finding", FINDINGS.columns, True)  # expected differences that were not found
 FIDELITY = Register(
     "Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"), True
 )  # what it announced, counts, acceptance

@@ -52,7 +52,7 @@ class TargetRecord(NamedTuple):
     target_id: str
     digest: str
     fields: Mapping[str, Json]
-    changed: bool | None = None  # whether a user changed it since it was written; None: the target cannot tell
+    changed: bool | None = None  # whether a user changed it since it was written; None: the target does not know
     own: frozenset[str] = frozenset()  # fields that the target itself has set since, in an update that was cut off
 
 
@@ -93,7 +93,7 @@ class Target(Protocol):
 
     @property
     def sees_dependants(self) -> bool:
-        """Whether `delete` keeps by itself what others depend on."""
+        """Whether the target itself keeps what others depend on (`delete`)."""
         ...
 
     def info(self) -> TargetInfo: ...
@@ -115,7 +115,7 @@ class Target(Protocol):
         ...
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
-        """The custom fields the target has, code -> type; None when it cannot tell."""
+        """The custom fields the target has, code -> type; None if it does not list them."""
         ...
 
     def ask(self, method: str) -> Json:

@@ -1,4 +1,4 @@
-"""Walks over whole tables at flat memory, and tells how far it is."""
+"""Walks over whole tables with constant memory, and reports the progress."""
 
 from __future__ import annotations
 

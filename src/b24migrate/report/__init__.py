@@ -1,4 +1,4 @@
-"""The report: one page that stands on its own and prints well, and a table for each long list beside it."""
+"""The report: one page without other files, for printing, and a table for each long list."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def advice(words: Words, overview: Overview) -> str:
 
 
 def progress_sentence(words: Words, overview: Overview) -> str:
-    """How far it is and how long it will take, with what that rests on."""
+    """How far it is and how long it will take, with the basis."""
     return " ".join(_progress(words, overview))
 
 

@@ -100,7 +100,7 @@ def located(url: str, *, base: Path) -> str:
 
 
 def exists(address: str) -> bool:
-    """Of one that was `located`. Nothing is made. True as well when opening it is what tells more."""
+    """For an address of `located`. Nothing is created. Also true if only opening it shows whether it exists."""
     if address.startswith(_FILE):
         path = Path(address.removeprefix(_FILE))
         return path.is_dir() or (path.is_file() and path.stat().st_size > 0)

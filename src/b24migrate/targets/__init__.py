@@ -1,4 +1,4 @@
-"""The box: where records arrive. Here is what both ways of writing share."""
+"""The box that records are imported into, and what both ways of writing share."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class LastAction:
 
 @dataclass(frozen=True, slots=True)
 class ActionFiles:
-    """Beside the store: what the process says, how it stands, and the file that one process at a time holds."""
+    """Next to the store: the output of the process, its state, and the file that one process at a time locks."""
 
     log: Path
     note: Path
@@ -218,7 +218,7 @@ class ProcessStarter:
         self._begin(SYNC, [SYNC, *(["--report-only"] if report_only else [])])
 
     def cutover(self, step: str) -> None:
-        """The certificate is written beside the store."""
+        """The certificate is written next to the store."""
         out = ["--out", str(self._places().log.with_name("certificate.jsonl"))] if step == "finish" else []
         self._begin(step, ["cutover", *CUTOVER[step], "--by", BY, *out])
 

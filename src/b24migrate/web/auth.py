@@ -220,7 +220,7 @@ class Sessions:
 
     @property
     def cookie_name(self) -> str:
-        """Another one for each dashboard: cookies do not tell the ports of a machine apart."""
+        """A different one for each dashboard: all ports of a machine share cookies."""
         return f"b24migrate_{hashlib.sha256(self._key).hexdigest()[:8]}"
 
     def new_cookie(self) -> str:
@@ -302,6 +302,6 @@ def refuse_cross_site(headers: Headers, hosts: Hosts) -> None:
 
 
 def _is_own_origin(origin: str, host: str, hosts: Hosts) -> bool:
-    """A proxy may speak https before us, and may call us by another name than the browser did."""
+    """A proxy in front may use https, and another host name than the browser did."""
     scheme, _, place = origin.lower().partition("://")
     return scheme in ("http", "https") and (place == host.lower() or host_name(place) in hosts.more)

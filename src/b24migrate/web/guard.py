@@ -174,7 +174,7 @@ class _CleanSend:
         return headers
 
     def _cleaned(self, headers: Mapping[str, str]) -> bytes:
-        """A text of ours is UTF-8. What is on the disk beside the program is as it is."""
+        """Our texts are UTF-8. Files next to the program are sent unchanged."""
         body = bytes(self._body)
         if self._static or not headers.get("content-type", "").startswith(TEXTS):
             return body

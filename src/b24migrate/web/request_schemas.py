@@ -221,7 +221,7 @@ MEANINGS = {
 ANY = (400, 401, 403, 408, 413, 414, 421, 422, 429, 500, 503)
 # One that names the model, so that the document has it.
 LOOK = refusals(*ANY) | {500: {"model": Problem, "description": MEANINGS[500]}}
-# of a route whose answer is a table: its refusals are JSON all the same
+# of a route whose answer is a table: its errors are JSON too
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
     **refusals(*ANY),

@@ -84,7 +84,9 @@ def _add_progress(router: APIRouter, context: Context, overviews: OverviewCache)
         with context.app() as app:
             return Answer(History(tuple(points(app.context.store, utc_text(since) if since else ""))))
 
-    @router.get("/pass", response_model=PassView, summary="What the last run read, what changed, what it does not detect")
+    @router.get(
+        "/pass", response_model=PassView, summary="What the last run read, what changed, what it does not detect"
+    )
     def newest_pass(speaks: Speaks) -> Answer:
         with context.app() as app:
             return Answer(in_language(PassView(last_pass(app.context)), speaks.language))

@@ -98,7 +98,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """What a code means. `like`: the code of the page, where it speaks for a family of codes."""
+    """What a code means. `like`: the code of the page, if it describes a family of codes."""
 
     code: str
     like: str
@@ -142,7 +142,7 @@ class FidelityView:
 
 @dataclass(frozen=True, slots=True)
 class ComparedView:
-    """A forecast beside what it came to. `error`: 0.1 means that the forecast was 10 % too long."""
+    """A forecast and the actual time. `error`: 0.1 means that the forecast was 10 % too long."""
 
     entity: str
     phase: str

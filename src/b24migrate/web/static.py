@@ -1,4 +1,4 @@
-"""The files beside the pages: read once, found by exact name, so no address leads anywhere else."""
+"""The files of the pages: read once, found by exact name, so no address leads anywhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When nothing may be taken back: while a run imports, and from a box that was not imported into."""
+"""When an undo is refused: while a run imports, and on a box that was not imported into."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that must stay because a remaining record names them. The target would delete them all the same."""
+"""Records that must stay because a remaining record names them. The target itself would delete them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Dependants:
         self._bits = bytearray(0 if context.target.sees_dependants else _BITS // 8)
 
     def gather(self) -> None:
-        """From everything that was imported and is not to be taken back."""
+        """From everything that was imported and stays."""
         if not self._bits or (self._scope.window is None and len(self._scope.entities) == len(self._context.entities)):
             return
         wanted = {stream.name for stream in self._scope.streams}
@@ -58,7 +58,7 @@ class Dependants:
         dry_run: bool,
         still: Callable[[], None] = lambda: None,
     ) -> list[tuple[ImportedRecord, Deleted]]:
-        """What the target says of each, or would; it is not asked about those that others need."""
+        """What the target answers for each. Those that others need are kept without a request."""
         keys = {stream.key_of(one.row_key): one for one in found}
         mine = {key: Deleted(key, "kept", REASON) for key, one in keys.items() if self._has(stream.name, one.row_key)}
         asked = [key for key in keys if key not in mine]

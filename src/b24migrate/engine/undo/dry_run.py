@@ -1,4 +1,4 @@
-"""What an undo would do: the target is asked about every record, and nothing is changed."""
+"""What an undo would do: it checks every record on the target and changes nothing."""
 
 from __future__ import annotations
 

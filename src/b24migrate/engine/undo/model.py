@@ -1,4 +1,4 @@
-"""The nouns of an undo, and how it is told."""
+"""The values of an undo, and how they are shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from b24migrate.ports import KEPT, Deleted, RegisterRow, Store
 
 AT_ONCE = 500  # what `import.<entity>.delete` takes
 COLUMNS = ("stream", "source_id", "target_id", "reason")
-_KINDS = 10  # of reasons are told one by one
+_KINDS = 10  # of reasons are listed one by one
 _OTHERS = say("keep.others")
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class KeptRecord(NamedTuple):
 
 
 class KeptReason(NamedTuple):
-    """Reasons that differ only in numbers are one; told as it was first given, with the record it was given for."""
+    """Reasons that differ only in numbers are one. The first one is shown, with its record."""
 
     reason: str
     records: int

@@ -42,7 +42,7 @@ def spans_from_end(context: RunContext, stream: Stream) -> list[Span]:
 def find_imported(
     context: RunContext, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool
 ) -> list[ImportedRecord]:
-    """Counts in the tally what is not ours to take back. With `unsure` also those that may not be there."""
+    """Counts in the tally what b24migrate did not import. With `unsure` also those that may not be there."""
     rows = list(context.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
     links = context.store.links(stream.name, [row["RowKey"] for row in rows])
     found = []

@@ -111,7 +111,7 @@ def count_leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally])
 
 
 def count_dependants(context: RunContext, scope: Scope) -> dict[str, int]:
-    """Imported records of entities that stay, and whose stream refers to one that is taken back: by stream."""
+    """Imported records of entities that stay, and whose stream refers to one that is undone: by stream."""
     named = {stream.name for stream in scope.streams}
     staying = [one for entity in context.entities if entity not in scope.entities for one in entity.streams]
     counted = {

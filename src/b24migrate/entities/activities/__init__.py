@@ -1,1 +1,1 @@
-"""Activities of the CRM with the calls, notes and log entries beside them."""
+"""Activities of the CRM, with calls, notes and log entries."""

@@ -1,6 +1,6 @@
-"""Notes beside activities and comments, and entries that applications write into the timeline.
+"""Notes on activities and comments, and entries that applications write into the timeline.
 
-Each note costs a question, whether it is there or not, and the entries of each CRM record one. They are an entity of
+Each note costs a call, even if it does not exist, and so do the entries of each CRM record. They are an entity of
 their own, which may be switched off (api-reference/crm/timeline/note, api-reference/crm/timeline/logmessage).
 """
 
@@ -68,7 +68,7 @@ def note_of(stream: str, kind: int, mark: str, owners: Callable[[SourceRecord], 
 
 
 def refetch_notes(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
-    """By what a note is beside; where it is gone, so is that, or it was deleted."""
+    """By the activity or comment of the note. If the note is not found, one of the two was deleted."""
     known = [one for one in wanted if one.extras.get("owner")]
     kinds = {"a": ACTIVITY, "c": COMMENT}
     commands = [Command(NOTE, question(kinds[one.id[0]], one.id[1:], one.extras["owner"])) for one in known]

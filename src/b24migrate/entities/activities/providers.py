@@ -40,7 +40,7 @@ def provider_of(payload: Mapping[str, Json]) -> str:
 
 
 def skip_reason(payload: Mapping[str, Json]) -> Message | None:
-    """The rule by which an activity is left out, with its provider: they are counted by it."""
+    """The rule by which an activity is skipped, with its provider: they are counted by it."""
     provider = provider_of(payload)
     if provider in MIGRATED:
         # The text of a message is kept by the messaging service. Some portals copy it into the activity.

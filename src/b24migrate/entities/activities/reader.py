@@ -1,4 +1,4 @@
-"""What is said about calls and activities, and what other methods tell of them."""
+"""The data of calls and activities, also from other methods."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def map_or_nothing(name: str) -> Take:
 
 
 def time_or_nothing(name: str) -> Take:
-    """A deadline in the year 9999 is none."""
+    """A deadline in the year 9999 means that there is no deadline."""
 
     def take(seen: SourceRecord) -> Json:
         value = seen.payload.get(name, ABSENT)

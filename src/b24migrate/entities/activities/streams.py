@@ -37,7 +37,7 @@ from b24migrate.model.streams import ChangeRules, Entity, Stream, Written
 from b24migrate.model.values import text
 
 CALLS, ACTIVITIES = "voximplant.statistic.get", "crm.activity.list"
-SOME = 1_250  # activities of which those are asked about that no rule leaves out: the last request is seldom full
+SOME = 1_250  # activities whose bindings are requested at a time, without skipped ones: the last request is seldom full
 
 # `SORT` and `ORDER` are both needed, and nothing can be selected.
 crm_calls = Stream(

@@ -94,7 +94,7 @@ def photo_property(box: Box, kind: str) -> str:
 
 
 def add_products(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    """A code is unique on a box; a product whose code is taken goes without."""
+    """A code is unique on a box; a product whose code is taken has none."""
     for item in items:
         kind = kind_of(item)
         try:
@@ -210,7 +210,7 @@ def read_products(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def properties_of(box: Box) -> list[str]:
-    """Of products and offers, by number: they must be named to be told."""
+    """Of products and offers, by number: the box returns only those that are named."""
 
     def ask() -> list[str]:
         return [str(row["id"]) for row in box.pages("catalog.productProperty.list", BY_ID, "productProperties")]

@@ -176,7 +176,7 @@ crm_product_props = Stream(
 
 
 def kind_of(seen: SourceRecord) -> Json:
-    """Products and offers are told apart by where they are: an offer without a product has another type."""
+    """Products and offers differ by their catalog: an offer without a product has another type."""
     if seen.parent == OFFER:
         return OFFER
     number = str(seen.payload.get("type"))

@@ -148,7 +148,7 @@ def enumerate_chats(
 
 
 def list_row(item: Args) -> Args:
-    """What a list tells of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
+    """What a list returns of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
     chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
     return {name: chat[name] for name in TELLING if name in chat}
 
@@ -179,13 +179,13 @@ def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
 
 
 def chat_number(value: Json) -> int:
-    """Of 12, "12" and "chat12"; 0 where there is none."""
+    """Of 12, "12" and "chat12"; 0 if there is no number."""
     text = str(value or "").removeprefix("chat")
     return int(text) if text.isdecimal() else 0
 
 
 def ask_chat_numbers(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int | Permanent]:
-    """By dialog the number of its chat, or why the portal does not tell it."""
+    """By dialog the number of its chat, or why the portal does not return it."""
     commands = [Command("im.dialog.get", params) for params in dialogs.values()]
     found: dict[str, int | Permanent] = {}
     for dialog, answer in zip(dialogs, source.batch(commands, via=via), strict=True):
@@ -316,13 +316,13 @@ def chat_row(chat: FoundChat, dialog: Answer, users: list[int] | None) -> Row:
 
 
 def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
-    """Participants that the portal does not tell are left out: unknown is not empty."""
+    """Participants that the portal does not return are omitted: unknown is not empty."""
     people = {REFUSED: say("note.participants")} if users is None else {"users": users}
     return {"via": via, "dialog": dialog, **people}
 
 
 def participants(source: Source, chat: FoundChat, answer: Answer | None = None) -> list[int] | None:
-    """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
+    """A private dialog has its two users; for another chat the portal returns them. None if it refuses."""
     if answer is None and chat.dialog.isdecimal():
         return sorted({int(source.owners[chat.via]), int(chat.dialog)})
     if answer is None:
@@ -341,7 +341,7 @@ def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
 
 
 def active_participants(source: Source, chat: FoundChat) -> list[int] | None:
-    """The general chat refuses the plain list; this one tells those who are not dismissed."""
+    """The general chat refuses the plain list; this one returns those who are not dismissed."""
     found: list[int] = []
     while True:
         params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}

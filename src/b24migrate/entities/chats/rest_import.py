@@ -204,7 +204,7 @@ def _measure_offset(box: Box) -> int:
 
 
 def clear(box: Box) -> None:
-    """Takes back a draft that is left."""
+    """Deletes a draft that is left."""
     left = _find_draft(box)
     if left:
         with suppress(Permanent):

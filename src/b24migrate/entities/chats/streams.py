@@ -81,7 +81,7 @@ def chat_subject(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
 
 
 def params_of(record: SourceRecord) -> Mapping[str, Json]:
-    """An empty map arrives as []; very old messages have null."""
+    """PHP returns an empty map as []; very old messages have null."""
     params = record.payload.get("params")
     return params if isinstance(params, dict) else {}
 
@@ -91,7 +91,7 @@ def other_params(record: SourceRecord) -> Args:
 
 
 def is_from_portal(message: SourceRecord) -> bool:
-    """It has no author, and tells who joined or left, among others."""
+    """It has no author, and reports who joined or left, among others."""
     return str(message.payload.get("author_id") or 0) == "0"
 
 

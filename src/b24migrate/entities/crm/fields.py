@@ -91,7 +91,7 @@ def link_field(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
 
 
 def take_bound(name: str) -> Take:
-    """By the record itself, or by another method where the record tells the first one only."""
+    """By the record itself, or by another method if the record has the first one only."""
     return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
 
 

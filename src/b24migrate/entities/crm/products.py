@@ -1,4 +1,4 @@
-"""Product rows of deals and smart-process items. The portal tells them owner by owner."""
+"""Product rows of deals and smart-process items. The portal returns them owner by owner."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
 
 
 def rows_at_once(source: Source) -> int:
-    """A question for each owner: what was told of some is kept before the next are asked for."""
+    """A call for each owner: the answers for some are kept before the next are requested."""
     return 0 if source in UNDERSTANDS else SOME
 
 

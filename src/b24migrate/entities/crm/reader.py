@@ -185,7 +185,7 @@ def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> L
 
 
 def read_bindings(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
-    """All the bindings of each record; the listing tells the first one only."""
+    """All the bindings of each record; the listing has the first one only."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])

@@ -18,7 +18,7 @@ def encode_names(box: Box, number: str, fields: Args) -> dict[str, Json]:
 
 
 def decode_names(box: Box, number: str, row: Args) -> dict[str, Json]:
-    """A record that the box tells, under the codes by which its fields were made."""
+    """A record as the box returns it, under the codes by which its fields were created."""
     names = _names(box, number, {name for name in row if _is_custom(name)})
     codes = {name: code for code, name in names.items()}
     return {codes.get(name, name): value for name, value in row.items()}

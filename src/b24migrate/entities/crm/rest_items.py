@@ -41,7 +41,7 @@ def _is_parent(name: str) -> bool:
 
 
 def _relate(box: Box, parent: str, child: str) -> bool:
-    """One of the two is a smart process, which tells and takes its relations."""
+    """One of the two is a smart process, which returns and accepts its relations."""
     smart, side, other = (child, "parent", parent) if int(child) >= FIRST_SMART_TYPE else (parent, "child", child)
     about = _type(box, smart)
     relations = about.get("relations") or {"parent": [], "child": []}
@@ -54,7 +54,7 @@ def _relate(box: Box, parent: str, child: str) -> bool:
 
 
 def _type(box: Box, number: str) -> Mapping[str, Json]:
-    """With its relations, which the list does not tell."""
+    """With its relations, which the list does not contain."""
     for row in box.pages("crm.type.list", {"filter": {"entityTypeId": number}}, "types"):
         if str(row["entityTypeId"]) == number:
             about: Mapping[str, Json] = box.question("crm.type.get", {"id": row["id"]})["type"]
@@ -89,7 +89,7 @@ class Kind:
         return self.number or str(item.fields["entityTypeId"])
 
     def rows_of(self, number: str) -> str:
-        """How product rows call their owner; empty where there are none."""
+        """How product rows call their owner; empty if the type has no product rows."""
         return self._rows if self.number else f"T{int(number):x}"
 
     def stamp(self, key: str) -> Args:

@@ -39,7 +39,7 @@ def has_rows(draft: Draft) -> bool:
 
 
 def comes_later(draft: Draft, codes: Collection[str]) -> bool:
-    """Whether it may name a record that arrives after it, so that it is changed once more."""
+    """Whether it may link to a record that is imported after it, so that it is changed once more."""
     filled = ((name, value) for name, value in draft.items() if value not in EMPTY)
     return any(name in codes or name.startswith(LATE) or _names_records(value) for name, value in filled)
 

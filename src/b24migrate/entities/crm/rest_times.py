@@ -42,7 +42,7 @@ def raise_times(fields: Mapping[str, Json], floor: datetime) -> RaisedTimes:
 
 
 def changed_names(fields: Mapping[str, Json], sent: Mapping[str, str]) -> list[str]:
-    """The names of those that are not sent as they are told."""
+    """The names of those that are not sent as the source returns them."""
     told = {name: parse_time(fields.get(name)) for name in TIMES}
     return [
         name for name, when in told.items() if when and sent.get(name) != utc(when.replace(microsecond=0).isoformat())

@@ -66,7 +66,7 @@ crm_types = Stream(
 
 
 def gather_pipelines(source: Source, _: Args, limit: int) -> Page:
-    """Each type tells its own; a type without pipelines refuses, which is no loss."""
+    """Each type returns its own; a type without pipelines refuses, and nothing is lost."""
     started = datetime.now(UTC)
     numbers = [*WITH_PIPELINES, *sorted(smart_types(source))]
     rows = list(pipelines_of(source, numbers))
@@ -139,7 +139,7 @@ def stage_code(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
 
 
 def shade(seen: SourceRecord) -> Json:
-    """Older portals tell it among the extras only."""
+    """Older portals return it among the extras only."""
     extra = seen.payload.get("EXTRA")
     return seen.payload.get("COLOR") or (extra.get("COLOR") if isinstance(extra, dict) else None)
 

@@ -111,7 +111,7 @@ def judge_cursor(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cur
 
 
 def post_at(including: Sequence[str], beyond: Sequence[str]) -> str:
-    """The post at a number, from the posts with it and beyond it; empty where that is not told."""
+    """The post at a number, from the posts with it and beyond it; empty if they do not show it."""
     return including[0] if including and including != beyond else ""
 
 

@@ -174,7 +174,7 @@ POSTS = Writer(
     delete=lambda box, known: box.call("log.blogpost.delete", {"POST_ID": known.target_id}),
     inside=find_commented,
     restless=frozenset({"ENABLE_COMMENTS"}),
-    serial=True,  # all are of the time of the move: only their order tells which was first
+    serial=True,  # all have the import date: only their order shows which was first
     rules=rest_rules.post_rules,
 )
 

@@ -206,7 +206,7 @@ def decode_comment(row: Args, author: str, post: str) -> Args:
 COMMENTS = Writer(
     stream=STREAM,
     entity="feed",
-    needs=("log.blogcomment.add", *files.NEEDS),  # its reader is private: no list of methods tells of it
+    needs=("log.blogcomment.add", *files.NEEDS),  # its reader is private: no list of methods contains it
     create=add_comments,
     trace=comment_trace,
     before=lambda box, _: {"after": box.highest(STREAM)},
@@ -215,7 +215,7 @@ COMMENTS = Writer(
     unchangeable=True,
     read=read_comments,
     delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
-    serial=True,  # all are of the time of the move: only their order tells who answered whom
+    serial=True,  # all have the import date: only their order shows who answered whom
     rules=rest_rules.comment_rules,
 )
 

@@ -178,7 +178,7 @@ TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]
 
 
 def tags(record: SourceRecord) -> list[str]:
-    """The portal tells tags by number only; their names stand in the text."""
+    """The portal returns tags by number only; their names are in the text."""
     if record.payload.get("HAS_TAGS") == "N":
         return []
     found = TAG.findall(str(record.payload.get("DETAIL_TEXT") or ""))

@@ -254,7 +254,7 @@ def change_role(box: Box, known: Known, item: Item) -> None:
 
 
 def read_members(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    """By the method that tells dismissed members too."""
+    """By the method that returns dismissed members too."""
     groups = sorted({one.target_id.partition(":")[0] for one in wanted.values()})
     said = box.questions([Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in groups])
     roles = {

@@ -121,7 +121,7 @@ def values_of(listed: Json) -> Iterable[Json]:
 
 
 def take_detail(name: str) -> Take:
-    """What no method returned is left out: null would say that it is known to be empty."""
+    """What no method returned is omitted: null would say that it is known to be empty."""
     return lambda record: record.extras.get("workgroup", {}).get(name, ABSENT)
 
 

@@ -45,7 +45,7 @@ def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
 
 
 def gather(source: Source, cursor: Args, limit: int) -> Page:
-    """The first page tells how many there are; the others share requests. An answer that says another place goes on
+    """The first page shows how many there are; the others share requests. An answer that says another place continues
     there."""
     start, total = int(cursor.get("start", 0)), int(cursor.get("total", 0))
     starts = range(start, min(total, limit or total), PAGE)[:AT_ONCE] or [start]
@@ -116,7 +116,7 @@ crm_recurring = Stream(
     fields=(
         # A rule leaves templates out of the deals. One comes with its schedule, by which the target hides it.
         Field("DEAL_ID", Kind.REF, to="crm_deals", policy=Policy.REQUIRE, brings=True),
-        Field("BASED_ID", Kind.REF, to="crm_deals"),  # only tells where the template came from
+        Field("BASED_ID", Kind.REF, to="crm_deals"),  # only shows where the template came from
         Field("CATEGORY_ID", Kind.CODED, code=category, names=("crm_categories",), beyond=True),
         # An active one whose time has come makes a deal as soon as the box looks.
         Field("ACTIVE", Kind.FLAG, take=lambda _: False),

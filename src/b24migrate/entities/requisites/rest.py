@@ -140,7 +140,7 @@ def owner_filter(key: Sequence[str], target_id: str) -> Args:
 
 
 def rows_by_key(box: Box, method: str, key: Sequence[str], ids: Sequence[str]) -> dict[str, Args]:
-    """Each by itself: nothing else can be filtered by."""
+    """One by one: there is no other filter."""
     commands = [Command(method, {"filter": owner_filter(key, one), "order": order_by(key)}) for one in ids]
     rows = (row for listed in box.lists(commands) for row in listed)
     found = {key_of(key, row): row for row in rows}

@@ -117,7 +117,7 @@ def fields_of(seen: SourceRecord) -> Json:
 
 
 def preset_field(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """A custom field that the target does not have is left out."""
+    """A custom field that the target does not have is omitted."""
     name = text(value.get("FIELD_NAME")) if isinstance(value, dict) else None
     if not name:
         raise OddValue("fields")
@@ -266,7 +266,7 @@ crm_addresses = Stream(
 
 
 def chosen(name: str, to: str) -> Field:
-    """`"0"` is none."""
+    """`"0"` means that there is none."""
     return Field(name, Kind.REF, to=to, policy=Policy.EXISTING)
 
 

@@ -24,7 +24,7 @@ from b24migrate.ports import Answer, Command, Source
 UNSEEN = say("skip.unseen_comments")
 UNSEEN_VERSIONS = say(
     "delta.unseen.drive_files"
-)  # `disk.file.get` tells the version, the records that name a file do not
+)  # `disk.file.get` returns the version, the records that name a file do not
 # Seconds between a comment on the forum and its copy in the chat: a user who writes the same text again takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
@@ -49,7 +49,7 @@ def files_of_comment(record: SourceRecord) -> Iterable[FileRef]:
 
 
 def behind_attachments(record: SourceRecord) -> Mapping[str, str]:
-    """A comment of the forum tells itself which file is behind an attachment."""
+    """A comment of the forum contains the file behind an attachment."""
     listed = record.payload.get("ATTACHED_OBJECTS")
     members = listed.values() if isinstance(listed, dict) else ()
     return {str(one["ATTACHMENT_ID"]): f"disk:{one['FILE_ID']}" for one in members if one.get("FILE_ID")}

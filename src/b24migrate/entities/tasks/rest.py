@@ -20,7 +20,7 @@ from b24migrate.targets.rest.writer import CreateResult, Known, Writer, create_o
 
 LONGEST_TITLE = 250
 # In no document, but in the kernel (tasks classes/general/task.php): updates that notify no user, and new tasks for
-# which no robot starts and whose dates stay as they are. What is told of a new task cannot be suppressed.
+# which no robot starts and whose dates stay as they are. Notifications about a new task cannot be suppressed.
 SILENT = {"params": {"SKIP_NOTIFICATION": "Y"}}
 NO_ROBOTS = {"DISABLE_BIZPROC_RUN": "Y", "CORRECT_DATE_PLAN": "N"}
 PEOPLE = (

@@ -112,8 +112,8 @@ CHECKLISTS = Writer(
 # ---------------------------------------------------------------- comments
 
 COMMENT = "task.commentitem.add"
-UNSEEN = "\u200b"  # of no width: what tells a comment from one before it with the same words
-TRIES = 5  # others who let another user into the same task at this moment may shut the door again
+UNSEEN = "\u200b"  # of no width: it distinguishes a comment from the one before it with the same text
+TRIES = 5  # other processes that give a user access to the same task may take it away again at this moment
 
 
 def words_of(box: Box, item: Item) -> str:
@@ -262,7 +262,7 @@ COMMENTS = Writer(
     read=read_comments,
     delete=delete_comment,
     rules=rest_rules.comment_rules,
-    serial=True,  # where they are quoted in a chat, only their order tells who answered whom
+    serial=True,  # if they are quoted in a chat, only their order shows who answered whom
 )
 
 WRITERS = (CHECKLISTS, COMMENTS)

@@ -53,13 +53,13 @@ def _comments(box: Box, keys: Mapping[str, str]) -> Iterator[Content]:
 
 
 def _on_forum(box: Box, key: str, row: Args, said: Sequence[str]) -> bool:
-    """What the box says by itself looks like any other comment, but it counts that."""
+    """System comments look like any other comment, but the box counts them."""
     by_itself = values.whole(row.get("serviceCommentsCount")) or 0
     return len(said) > by_itself and len(set(said) - child_keys(box, STREAM, key).keys()) > by_itself
 
 
 def _in_chat(box: Box, key: str, chat: str, page: Sequence[Args]) -> bool:
-    """Mostly the newest page tells; what is behind it is read only where all that was said there is ours."""
+    """Usually the newest page is enough; older pages are read only if all comments on it are ours."""
     if not any(map(_is_comment, page)) and len(page) < rest_messages.PAGE:
         return False
     ours = child_keys(box, STREAM, key)
@@ -68,7 +68,7 @@ def _in_chat(box: Box, key: str, chat: str, page: Sequence[Args]) -> bool:
 
 
 def _is_comment(row: Args) -> bool:
-    """By a person, and not taken back."""
+    """Written by a user, and not deleted."""
     return str(row.get("author_id") or rest_messages.SYSTEM) != rest_messages.SYSTEM and not rest_messages.is_deleted(
         row
     )

@@ -23,7 +23,7 @@ CLOSING = say("reason.rest_task_closed")
 
 
 def known_status(value: Json) -> str:
-    """What a box refuses, or turns into it by itself, is a task that waits."""
+    """A status that a box refuses, or changes, becomes pending."""
     return str(value) if str(value) in STATUSES else PENDING
 
 

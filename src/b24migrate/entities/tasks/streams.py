@@ -105,7 +105,7 @@ BY_ID = Keyset("filter", "ID", {"order": {"ID": "asc"}}, {"order": {"ID": "desc"
 # The older method takes its parameters by position: ORDER, FILTER, PARAMS, SELECT.
 OLD_BY_ID = Keyset("FILTER", "ID", {"ORDER": {"ID": "asc"}}, {"ORDER": {"ID": "desc"}})
 OLD = {"ORDER": {"ID": "asc"}, "FILTER": {}, "PARAMS": {"NAV_PARAMS": {"nPageSize": 50}}, "SELECT": SELECT}
-# What moves by itself, or is told of other records.
+# What changes without an edit of the task, or belongs to other records.
 VOLATILE = frozenset(
     {
         "subStatus",
@@ -161,7 +161,7 @@ def as_list(value: Json) -> list[Json]:
 
 
 def take_from_task(name: str) -> Take:
-    """What the task itself tells; of a row of the older listing another method did."""
+    """From the task itself; a row of the older listing has it from another method."""
     return lambda record: record.payload.get(name, record.extras.get(name, ABSENT))
 
 
@@ -302,7 +302,7 @@ def has_checklist(task: SourceRecord) -> bool | None:
 
 
 def drop_changing_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Of members and files only who and which they are: names and links change by themselves."""
+    """Of members and files only who and which they are: names and links change without an edit."""
     people = [(str(one.get("ID")), one.get("TYPE")) for one in as_list(payload.get("MEMBERS"))]
     return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in drive_refs(payload.get("ATTACHMENTS"))]}
 

@@ -140,7 +140,7 @@ OF_USER = (
 )
 HIRED = "UF_EMPLOYMENT_DATE"
 # `user.add` and `user.update` convert the birthday only; the day of employment must have the format of the box's site,
-# which no method tells (kernel rest lib/api/user.php prepareSaveData, main lib/userfield/types/datetype.php).
+# which no method returns (kernel rest lib/api/user.php prepareSaveData, main lib/userfield/types/datetype.php).
 DAY_FORMATS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y-%m-%d", "%Y/%m/%d", "%d-%m-%Y", "%Y.%m.%d")
 FORMAT_S = 3600.0
 NOBODY_AT = "b24migrate.invalid"  # a domain that never has mail (RFC 2606)

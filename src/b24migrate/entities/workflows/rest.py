@@ -119,7 +119,7 @@ def name_template(box: Box, known: Known, item: Item) -> None:
 
 
 def update_template(box: Box, known: Known, item: Item) -> None:
-    """Whether it starts by itself is left as it is until the end."""
+    """Autorun is not changed until the end."""
     fields: dict[str, Json] = {name: item.fields.get(name) or "" for name in ("NAME", "DESCRIPTION")}
     change(box, known, {**fields, "TEMPLATE_DATA": body(item)} if has_body(item.fields) else fields)
 

@@ -109,7 +109,7 @@ WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template h
 
 
 def rewrite_codes(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """Every code in a text. One that is not on the target stays, and its place is told."""
+    """Every code in a text. One that is not on the target stays, and its place is listed."""
     if not isinstance(value, str) or not WORTH.search(value):
         return value
     try:

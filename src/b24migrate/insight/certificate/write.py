@@ -304,7 +304,7 @@ def require_complete(context: RunContext) -> CompleteRun:
 
 
 def _require_done(entity: Entity, state: EntityState) -> None:
-    """A mini-task by itself may leave the custom fields out."""
+    """A single step may skip the custom fields."""
     for phase in (*PHASES, LATE):
         now = state.phase(phase)
         if now.state in ENDED or (now.state == PENDING and phase not in NEEDED):

@@ -21,7 +21,7 @@ GATE = "fidelity.accepted"
 
 
 class Basis(StrEnum):
-    """What a number of records rests on."""
+    """What a number of records is based on."""
 
     COUNTED = "counted"  # every record was read and counted
     SO_FAR = "so_far"  # so were those that are read by now

@@ -227,7 +227,7 @@ class Builder:
         return (self._call(need, "list", calls), *([self._ask(asked)] if again else []), self._compute(here_s / 2))
 
     def _cover(self, one: StreamNeed) -> Iterator[Stage]:
-        """It goes on beside the other two jobs."""
+        """It runs in parallel with the other two jobs."""
         if one.stream.covered and one.records:
             jobs = math.ceil(one.records / verify.AT_ONCE)
             compose_s = self.computer.compose_s(one.stream, one.filled, one.size)

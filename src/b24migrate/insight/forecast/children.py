@@ -101,7 +101,7 @@ class Children:
     def _sample_counted(
         self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], in_all: float, of: Sampled
     ) -> None:
-        """Parents say how many they have; some are read all the same, to see what is in them."""
+        """Parents say how many they have; some are still read, to see what is in them."""
         pages = [expected_pages(reading, parent) for parent in parents]
         counts = [int(reading.parents.expected(parent) or 0) for parent in parents]
         calls: Counter[Billed] = Counter()
@@ -129,7 +129,7 @@ class Children:
         if any(map(reading.parents.uncounted, chosen)):
             calls = self._count_calls(reading, chosen, counts)
         part = max(1.0, (in_all - len(apart)) / len(chosen)) if chosen else 1.0
-        if reading.shared and self._new:  # a child is asked about once, in however many lists it is
+        if reading.shared and self._new:  # a child is requested once, in however many lists it is
             of_lists = {key: count for key, count in calls.items() if key[1] == reading.method.lower()}
             calls = Counter({**scale_calls(calls, self._shares / self._new), **of_lists})
         every = Counter(scale_calls(calls, part))

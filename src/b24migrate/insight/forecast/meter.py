@@ -32,7 +32,7 @@ LEAST_RECORDS = 20  # that a pace needs
 PREFIX = "pace:"
 
 # Seconds, on a computer that does the measured piece of work in USUAL_PIECE_S. Measured over whole runs with an
-# embedded store: what a record costs beside the calls, including its share of every job.
+# embedded store: what a record costs besides the calls, including its share of every job.
 READ_S, READ_BYTE_S = 25e-6, 25e-9  # a record that is read and staged
 FIELD_S, TREE_BYTE_S = 14e-6, 0.5e-6  # composing it: each field; each byte of a tree that is walked
 SEND_S = 90e-6  # and sending and settling it
@@ -62,7 +62,7 @@ class Used(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Seconds of execution of a call of one method, and on how many calls that rests."""
+    """Seconds of execution of a call of one method, and on how many calls that is based."""
 
     seconds: float
     calls: int

@@ -45,7 +45,7 @@ class MethodFacts:
 
     method: str
     seconds: float
-    measured_on: int  # calls; 0: the portal did not tell, and none was measured
+    measured_on: int  # calls; 0: the portal did not report it, and none was measured
     calls: float
 
 
@@ -132,7 +132,7 @@ class Forecast:
     limited_by: str
     method: str
     what_ifs: tuple[WhatIf, ...]
-    basis: tuple[str, ...]  # sentences: what it rests on
+    basis: tuple[str, ...]  # sentences: what it is based on
     get_s: float = 0.0  # how long at least one entity is being read
 
 
@@ -172,7 +172,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A forecast beside what it came to. `error`: +0.1 means that the forecast was 10 % too long."""
+    """A forecast and the actual time. `error`: +0.1 means that the forecast was 10 % too long."""
 
     entity: str
     phase: str

@@ -97,7 +97,7 @@ def page_after(reading: Listing, last: int) -> Command:
 
 
 def first_and_last(source: Source, clock: Clock, reading: Listing) -> tuple[int, int]:
-    """The lowest and the highest id there is; 0 and 0 where there is none."""
+    """The lowest and the highest id; 0 and 0 if there are no records."""
     params, paging = dict(reading.params), keyset_paging(reading)
     wanted = {**params.get(paging.filter, {}), f">{paging.id}": 0}
     last = Command(reading.method, {**params, paging.filter: wanted, **paging.descending, "start": -1})

@@ -49,7 +49,7 @@ LEAST_GATHERED = 4
 MOST_GATHERED = 200
 MOST_ENRICHED = 500  # calls about the rows of one sample
 FIRST_ENRICHED = 100  # rows, to see how many calls it takes
-WORTH_ANYWAY = 10.0  # times the share, where parents tell how many children they have
+WORTH_ANYWAY = 10.0  # times the share, if parents say how many children they have
 WHOLE_PAGES = 20  # listings up to this length are read to their end
 
 
@@ -231,7 +231,7 @@ class Sampler:
 
     def _worth_factor(self, stream: Stream, rows: Sequence[Row], used: Used) -> float:
         """How many times as many parents the sample may take in. Looking at a parent costs a call or two, reading its
-        children hundreds: so where parents tell how many children they have, many are looked at for the same share of
+        children hundreds: so if parents say how many children they have, many are looked at for the same share of
         the whole work. It is the few with very many children that a small sample misses."""
         shown = [decode_row(row, stream) for row in rows]
         siblings = self._context.owner[stream.name].streams

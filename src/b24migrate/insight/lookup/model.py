@@ -47,7 +47,7 @@ class FieldVerdict(StrEnum):
 class FieldNote(StrEnum):
     AS_READ = "as_read"  # from another method, which is not called again: the staged value stands for the source
     LEFT = "custom_values_left"  # the custom field is not on the target
-    EXCLUDED = "custom_values_excluded"  # the custom field is left out by the field map
+    EXCLUDED = "custom_values_excluded"  # the field map excludes the custom field
     NO_ADDRESSES = "no_addresses"  # links to the portals cannot be compared without their addresses
 
 
@@ -112,7 +112,7 @@ class Trouble:
     code: str
     message: str
     at: str
-    again_at: str  # when it is tried again by itself
+    again_at: str  # when it is retried automatically
     cause: str
     fix: str
     page: str

@@ -112,7 +112,7 @@ def search(
 
 
 def _streams(context: RunContext, name: str) -> list[Stream]:
-    """Those that stand by themselves first: they are fewer than what belongs to them, and people look for them more."""
+    """Records without a parent first: they are fewer than their children, and users look for them more."""
     if name:
         if name not in context.streams:
             raise _usage(say("lookup.no_stream", name=name), say("lookup.valid", names=list(context.streams)))

@@ -54,7 +54,7 @@ def gather(
     concerned = frozenset((*wanted, *(run.plan.entities if run else ())))
     entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
     totals = sum_streams([stream for entity in entities for stream in entity.streams if entity.concerned])
-    # What is lost of an entity that the plan leaves out is lost all the same.
+    # What is lost of an entity that the plan does not include is still lost.
     told = (*wanted, *analysis.load(context.store).facts.left_out) if wanted else ()
     files_failed = status.files.get(Status.IMPORT_ERR, 0)
     unclean = bool(count_failed_files_by_entity(context)) or proof.code == UNCLOSED
@@ -81,7 +81,7 @@ def gather(
 
 
 def find_standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *, wrong: bool) -> Standing:
-    """`wrong`: something that the totals do not tell is not as it should be."""
+    """`wrong`: something is wrong that the totals do not show."""
     if run is None:
         return Standing.NO_RUN
     if run.state == "paused":

@@ -38,7 +38,7 @@ class Standing(StrEnum):
     STOPPED = "stopped"  # by an error, before its end
     PARTLY = "partly"  # the requested part is done
     TRY_OUT = "try_out"  # only the first few records of each kind
-    FINDINGS = "findings"  # at its end, with something to look at
+    FINDINGS = "findings"  # complete, with issues
     DONE = "done"
 
     @property

@@ -227,7 +227,7 @@ def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -
 
 
 def foreseen(context: RunContext, folder: Path) -> Iterator[FindingRow]:
-    """What differs as the target had announced; then what it announced, and what is equal all the same."""
+    """Expected differences that verify found, then those that it did not find."""
     yield from findings(context, folder, FORESEEN)
     yield from findings(context, folder, SPARED)
 

@@ -55,7 +55,7 @@ def moments(store: Store, prefix: str = "") -> list[Moment]:
 
 
 def recent(store: Store, now: datetime) -> list[Moment]:
-    """Those of the last ten minutes, and some before; where there are none, the last ones there are."""
+    """Those of the last ten minutes, and some before; without any, the last ones."""
     beginnings = sorted({_ten_minutes(now - timedelta(seconds=WINDOW_S)), _ten_minutes(now)})
     found = [one for beginning in beginnings for one in moments(store, beginning)]
     return found or moments(store)[-FRESH:]

@@ -310,7 +310,7 @@ class RateMeter:
         self._read: deque[tuple[float, int]] = deque()
 
     def add(self, count: int, now_s: float) -> float | None:
-        """A second; None while there is too little to tell."""
+        """Per second; None while there is too little data."""
         self._read.append((now_s, count))
         while now_s - self._read[0][0] > BAR_WINDOW_S:
             self._read.popleft()

@@ -1,4 +1,4 @@
-"""Which storage account, by which identity, and the clients that speak with it. One per process, shared by threads."""
+"""Which storage account, by which identity, and its clients. One per process, shared by threads."""
 
 from __future__ import annotations
 

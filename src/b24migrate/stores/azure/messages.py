@@ -1,4 +1,4 @@
-"""The messages in the Storage Queues. They only tell that there is something to do: the rows decide what."""
+"""The messages in the Storage Queues. They only show that there is something to do: the rows decide what."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Overflow(Protocol):
 
 
 def entity(partition: str, key: str, columns: Mapping[str, Json], overflow: Overflow) -> Entity:
-    """`key` is the id as it is. Columns that are None are left out."""
+    """`key` is the id as it is. Columns that are None are omitted."""
     made: Entity = {"PartitionKey": partition, "RowKey": row_key(key)}
     written, decoded = {}, []
     if made["RowKey"] != key:

@@ -1,4 +1,4 @@
-"""The queue: jobs are rows of a table, and a message in the Storage Queue `work` tells of each one.
+"""The queue: jobs are rows of a table, and each has a message in the Storage Queue `work`.
 
 The rows decide. A worker takes jobs from the table; a function is called with a message and takes the job it names. A
 lost, late or doubled message changes nothing but when a function wakes; `tend` finds what was lost.

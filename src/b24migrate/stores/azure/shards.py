@@ -1,4 +1,4 @@
-"""Rows beside the records, in their partition: numbers in shards, and the keys that were added last.
+"""Rows next to the records, in their partition: numbers in shards, and the keys that were added last.
 
 A shard, `!count:<id>`, belongs to one writer at a time and is written in the same transaction as the records that it
 counts; so the numbers are right after any crash. `!count` holds what was added up from shards that are gone.

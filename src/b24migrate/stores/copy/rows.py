@@ -31,7 +31,7 @@ def carry(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, reporte
 
 
 def moved_registers() -> list[Register]:
-    """All but the marks of copies, which speak of the store that they are in."""
+    """All but the marks of copies, which describe the store that they are in."""
     return [register for register in REGISTERS if register is not COPIES]
 
 

@@ -1,4 +1,4 @@
-"""The embedded store: records, registers, queue and files, in one SQLite file and a folder beside it."""
+"""The embedded store: records, registers, queue and files, in one SQLite file and a folder next to it."""
 
 from __future__ import annotations
 

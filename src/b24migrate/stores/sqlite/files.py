@@ -1,4 +1,4 @@
-"""The bytes of attachments, in a folder beside the database."""
+"""The bytes of attachments, in a folder next to the database."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SE
 """
 _SET = "INSERT INTO Counters (Name, Value) VALUES (?, ?)"
 _INT64 = 1 << 63
-_PLAIN = frozenset({str, float, type(None)})  # told apart by their columns
+_PLAIN = frozenset({str, float, type(None)})  # distinguished by their columns
 
 
 class RegisterMethods:
@@ -189,7 +189,7 @@ def _values(register: Register, row: RegisterRow) -> tuple[Any, ...]:
 
 
 def _kind(value: Json) -> str:
-    """What a column's own type cannot tell when it is read back."""
+    """The type that the column itself does not show when it is read back."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):

@@ -25,7 +25,7 @@ from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.sql import SIZES, Tally, chunks, marks, sql
 
 _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
-# What all rows share is bound once; a column that none of them fills is left out, since every null has a price.
+# What all rows share is bound once; a column that none of them fills is omitted, since every null costs time.
 _INSERT = """
 INSERT INTO "{table}" (RunId, Pass, {columns}) VALUES {rows} ON CONFLICT (Ord) DO NOTHING
 """
@@ -168,7 +168,7 @@ def _quickly(payloads: Sequence[bytes]) -> list[bytes | str]:
 
 
 def _nothing(values: Sequence[Any]) -> bool:
-    """Whether all are None or False. A zero is something, although it equals False."""
+    """Whether all are None or False. Zero counts as a value, although it equals False."""
     return values.count(None) == len(values) or all(value is None or value is False for value in values)
 
 

@@ -172,7 +172,7 @@ class Sender:
                 continue
             if one.digest == item.digest:
                 self._outcomes[key] = Outcome(key, "unchanged", one.target_id)
-                if self._writer.delete and not one.print:  # its writer died before it read the record back
+                if self._writer.delete and not one.print:  # its process was killed before it read the record back
                     self._done[key] = one
             elif one.state is State.LINKED or self._perform_step(self._writer.update, one, item):
                 self._settle(item, "updated")

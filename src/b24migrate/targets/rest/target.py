@@ -244,7 +244,7 @@ def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
 
 
 def parse_names(names: Json) -> Collection[str] | None:
-    """None: the box does not tell."""
+    """None: the box does not report it."""
     return {str(one).lower() for one in names} if isinstance(names, list) else None
 
 

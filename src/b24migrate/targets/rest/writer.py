@@ -61,7 +61,7 @@ Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[CreateResult]]
 # of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
 Find: TypeAlias = Callable[[Box, Mapping[str, Json]], dict[str, str]]
 Update: TypeAlias = Callable[[Box, Known, Item], None]
-# what is kept beside the trace until the answer is there: how far back the lost one must be looked for, and no further
+# what is kept with the trace until the answer is there: how far back the lost one must be looked for, and no further
 Before: TypeAlias = Callable[[Box, Item], Args]
 Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 Delete: TypeAlias = Callable[[Box, Known], None]
@@ -99,7 +99,7 @@ class Writer:
     delete: Delete | None = None
     inside: Inside | None = None
     stays: str = ""  # why it cannot be deleted
-    restless: frozenset[str] = frozenset()  # fields that change by themselves
+    restless: frozenset[str] = frozenset()  # fields that change without an edit
     serial: bool = False  # one after the other, the oldest first
     unchangeable: bool = False  # `update` refuses every change
     halfway: bool = False  # a create that is refused may leave the record incomplete: one that is found is updated
