@@ -1,4 +1,4 @@
-"""`certificate`: writes the proof of what became of every record, and re-checks it anywhere."""
+"""`certificate`: writes what became of every record, and checks such a file anywhere."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def doctor(
 
 
 def rendered(check: Check, language: str) -> Check:
-    """As its reader sees it."""
+    """In the language of the reader."""
     from b24migrate.messages import render
 
     name, message, fix = (render(text, language) for text in (check.name, check.message, check.fix))

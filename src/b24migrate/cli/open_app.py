@@ -1,4 +1,4 @@
-"""Opens the application for a command: to look at what there is, or to work on it."""
+"""Opens the application for a command: to read only, or to work."""
 
 from __future__ import annotations
 

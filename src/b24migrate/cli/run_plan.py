@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from b24migrate.engine.run import RunResult
 
 TICK_S = 0.4
-LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
+LOOKING_SHARE = 0.1  # share of the time: a remote store takes a second to read everything
 COUNTED_AFTERWARDS = 100_000  # records of a stream take seconds; longer streams are counted by `b24migrate fidelity`
 Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
@@ -51,7 +51,7 @@ def conduct(
     accept_fidelity: bool = False,
     **overrides: Mapping[str, Json],
 ) -> int:
-    """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
+    """Calls `act` with the application, prints the result and returns the exit code. With `as_json` the status is
     printed whatever happens. `tell` is asked when it has ended."""
     status: dict[str, Json] = {"run": "", "entities": {}}
     shown = display(session.redact, silent=as_json)

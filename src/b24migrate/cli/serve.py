@@ -92,7 +92,7 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
 
 
 def link_to(url: str, sessions: Sessions) -> str:
-    """Behind the "#" no server, log or Referer sees the token."""
+    """What follows the "#" reaches no server, log or Referer."""
     return f"{url}/login#{quote(sessions.token, safe='')}"
 
 

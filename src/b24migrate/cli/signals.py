@@ -12,7 +12,7 @@ from typing import Any
 
 from b24migrate.cli import exit_codes
 
-GRACE_S = 8.0  # of ten: a call ends within three, then the last look at the store is written down
+GRACE_S = 8.0  # of ten: a call ends within three, then the last state is written to the store
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def print_checks(found: Diagnosis) -> None:
 
 
 def print_probe(probe: Mapping[str, Json], words: Words) -> None:
-    """What is asked, and the answer; a dash where the portal gave nothing to judge."""
+    """Each question with its answer; a dash if the portal has too little data."""
     out = console()
     out.print(words("probe.title"), style="bold")
     shown = {**probe["answers"], "plan": probe["plan"]}

@@ -1,4 +1,4 @@
-"""A command that was begun from a page, in its own process: `python -m b24migrate.cli.web_action NOTE COMMAND …`.
+"""A command that was started from a page, in its own process: `python -m b24migrate.cli.web_action NOTE COMMAND …`.
 When it ends it notes how, with the sentence and the fix that a terminal would have shown."""
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def monitor_connection() -> str:
 
 
 def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None) -> str:
-    """What `env:NAME` or `file:PATH` on the command line stands for. Raises BadConfiguration."""
+    """The value of `env:NAME` or `file:PATH` on the command line. Raises BadConfiguration."""
     try:
         return resolve(reference, folder=folder, environ=os.environ if environ is None else environ)
     except ValueError as error:

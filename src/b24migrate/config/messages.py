@@ -91,7 +91,7 @@ def _quoted(expected: str) -> str:
 
 
 def shown(value: object, key: KeyPath) -> str:
-    """Only numbers are repeated: a secret may stand under any key by mistake."""
+    """Only numbers are repeated: any key may contain a secret by mistake."""
     if SECRET_KEYS.intersection(key):
         return say("settings.kind.wrong")
     match value:

@@ -153,7 +153,7 @@ def file_of(text: str, folder: Path) -> Path | None:
 
 
 def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault = NO_VAULT) -> str:
-    """The text that a reference stands for; any other text as it is. ValueError says what is missing and what to do."""
+    """The value of a reference; any other text unchanged. ValueError says what is missing and what to do."""
     kind, colon, name = text.partition(":")
     if not colon or kind not in ("env", "file", "keyvault"):
         return text

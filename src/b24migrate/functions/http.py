@@ -159,7 +159,7 @@ def _limit(app: App, wished: int | None) -> int:
 
 
 def _begin_run(app: App, wanted: Plan, *, named: Sequence[str]) -> Reply:
-    planned = {*app.planned(), *named}  # as far as the last look at both portals shows
+    planned = {*app.planned(), *named}  # as far as the last check of both portals shows
     ordered = tuple(one.name for one in app.catalog.entities if one.name in wanted.entities and one.name in planned)
     _refuse_second_run(app, replace(wanted, entities=ordered))
     run = app.runner.begin(wanted, named=named)

@@ -195,7 +195,7 @@ def _give_up(app: App, lease: Lease, owner: str, bug: BaseException, *, last: bo
 
 
 def _bury_unreadable(app: App, body: bytes) -> str:
-    """Kept for a person to look at."""
+    """Kept for an administrator."""
     text = app.settings.redactor.redact(body[:LONGEST_BODY].decode("utf-8", "replace"))
     reason = "a message that names no job was found in the queue"
     letter = Job("unknown", "unreadable", {"body": text})

@@ -134,7 +134,7 @@ class Wanted(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """How many, and of which records nothing can be decided: not in conflict, or written already."""
+    """How many were decided, and for which records nothing can be decided: not in conflict, or already sent."""
 
     done: int
     left: list[tuple[str, str]]  # stream, id

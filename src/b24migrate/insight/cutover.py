@@ -90,7 +90,7 @@ class CutoverView:
     freeze, `late_writers` those after going live."""
 
     at: str
-    step: str  # the latest that was begun; "" before the first
+    step: str  # the latest that was started; "" before the first
     next: str
     command: str
     steps: tuple[StepView, ...]

@@ -66,7 +66,7 @@ OF_AN_APPLICATION = re.compile(r"rest_[0-9a-z]+", re.IGNORECASE)
 BRANCHES = frozenset({"ifelsebranchactivity", "whileactivity"})
 CONDITIONS = frozenset({"fieldcondition", "mixedcondition", "propertyvariablecondition", "truecondition"})
 PLAIN = frozenset({"title", "condition", "editorcomment"})
-# Both evaluate PHP: they are looked for everywhere, also where the kernel does not look for activities today.
+# Both evaluate PHP: they are searched everywhere, also where the kernel does not look for activities today.
 EVALUATED = frozenset({"codeactivity", "codecondition"})
 NAMELESS = "(no type)"
 UNREADABLE = "(unreadable)"

@@ -24,7 +24,7 @@ NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"  # the code of a Permanent: the portal
 
 
 class MigrationError(Exception):
-    """`sentence` says what is wrong, followed by what to do: a message, to be rendered for its reader."""
+    """`sentence`: what is wrong and what to do, as a message that is rendered for its reader."""
 
     def __init__(self, message: str, *, code: str = "", hint: str = "") -> None:
         super().__init__(message)

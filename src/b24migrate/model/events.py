@@ -96,7 +96,7 @@ class Waited(Event):
 
 @dataclass(frozen=True, slots=True)
 class PortalDown(Event):
-    """It does not answer, and is asked again in `next_s`; after `stops_s` the run gives up."""
+    """It does not answer. The next request is in `next_s`; after `stops_s` the run ends."""
 
     portal: str
     since_s: float
@@ -114,7 +114,7 @@ class PortalBack(Event):
 
 @dataclass(frozen=True, slots=True)
 class PortalMoved(Event):
-    """It redirects from one host to another, and is asked there from now on."""
+    """It redirects from one host to another. Requests go there from now on."""
 
     portal: str
     before: str

@@ -1,4 +1,4 @@
-"""What a target keeps of a field: said by the target, listed before anything is written, and judged by in verify."""
+"""What a target keeps of a field: declared by the target, listed before the import, and used by verify."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rule:
 
     @property
     def digest(self) -> str:
-        """Of what it says to people: it is accepted once. A message is known by its key: new words change nothing."""
+        """Of what users read and accept once. A message is identified by its key: a new wording changes nothing."""
         reason = [self.reason.key, self.reason.values] if isinstance(self.reason, Message) else self.reason
         return digest([self.stream, self.field, self.keeping.value, reason])
 

@@ -33,7 +33,7 @@ class Resolve(Protocol):
         ...
 
     def missed(self, what: str) -> None:
-        """Says of something inside a tree that it stays as it was."""
+        """Notes that something inside a tree is not changed."""
         ...
 
 
@@ -112,7 +112,7 @@ class Field:
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
     # of a tree: whose id is under a key, by the maps around it
     under: Callable[[SourceRecord, Around, str, str], tuple[str, str] | None] | None = None
-    # of a tree: what a text under a key became, where the key says of what kind it is
+    # of a tree: what a text under a key became, if the key shows its type
     entry: Callable[[SourceRecord, Around, str, str, Resolve], str | None] | None = None
     # of a tree: whose id a key is, by the key that its map is under
     key: Callable[[str, str], tuple[str, str] | None] = lambda _name, _key: None

@@ -38,8 +38,8 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Backward:
-    """Pages of a parent's children from the newest down: each asks for ids below the lowest one seen. An empty page is
-    the end."""
+    """Pages of a parent's children from the newest down: each requests ids below the lowest one received. An empty page
+    is the end."""
 
     last: str = "LAST_ID"
     limit: str = "LIMIT"
@@ -134,9 +134,9 @@ class Enrichment:
 
     ask: Callable[[Source, Sequence[Row]], list[Row]]
     scope: str  # the permission that these methods need
-    # in a delta pass: the same, without asking for what is known of these rows and lasts
+    # in a delta pass: the same, without requesting what is known of these rows and does not change
     again: Callable[[Source, Sequence[Row], Known], list[Row]] | None = None
-    at_once: Callable[[Source], int] = lambda _: 0  # rows of a listing that are asked about at a time; 0: all of a page
+    at_once: Callable[[Source], int] = lambda _: 0  # rows of a listing that are requested at a time; 0: all of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Listing:
     without: str = ""  # a method that the portal must lack for it to be chosen
     enrich: Enrichment | None = None
     select: str = ""  # the parameter in which custom fields must be named, or they do not come
-    # how a delta pass finds what changed: it asks for it, or compares all; without both it reads everything
+    # how a delta pass finds what changed: it requests it, or compares all; without both it reads everything
     changes: Changes | None = None
     sweep: Sweep | None = None
 
@@ -175,7 +175,7 @@ class Progress(NamedTuple):
     parent: SourceRecord
     after: int = 0  # the ID the walk has reached, or the offset; 0: not started
     got: int = 0
-    via: int = -1  # the webhook that is asked, where it is not the one that the reading says
+    via: int = -1  # the webhook that is used, if it is not the first one of the reading
     first: int = 0  # the first ID of a list by offset: behind its end old methods begin again (§A7), whatever its total
     # where a walk down may end before it has met everything: at this ID, if what is there is older than this second
     floor: int = 0
@@ -194,23 +194,23 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another name by which children refer to their parent. The source is asked once for each name, and the answer is
-    kept in the store."""
+    """Another name by which children refer to their parent. Each name is looked up once in the source, and the answer
+    is kept in the store."""
 
     of: Callable[[Args], str]  # the name in a row; empty if the row has the ID itself
-    # by name the webhook that likely sees it -> the ids behind them; with ANY, what is so for every name
+    # by name the webhook that likely sees it -> their ids; with ANY, the answer for every name
     ask: Callable[[Source, Mapping[str, int]], Mapping[str, Named]]
     at_once: int
 
 
 @dataclass(frozen=True, slots=True)
 class Webhooks:
-    """Which webhooks are asked for the children of a parent."""
+    """Which webhooks read the children of a parent."""
 
     # the first one, of those with these owners
     first: Callable[[SourceRecord, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
-    others: bool = False  # if one webhook is refused, the next is asked
-    everybody: bool = False  # each webhook is asked: they see different things
+    others: bool = False  # if one webhook is refused, the next one is used
+    everybody: bool = False  # each webhook is used: they see different things
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +308,9 @@ class Gather:
     read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)
     needs: str = ""
     without: str = ""
-    # in a delta pass: all records too, but what is known of one that is as it was need not be asked again
+    # in a delta pass: all records too, without requesting again the details of unchanged ones
     again: Callable[[Source, Args, Known], Page] | None = None
-    fetch: Fetch | None = None  # some of them by id, with everything that is asked about them
+    fetch: Fetch | None = None  # some of them by id, with all details
 
 
 Reading: TypeAlias = Listing | Each | PerParent | Gather

@@ -59,7 +59,7 @@ class Staged(NamedTuple):
     source_original: str | None = None
     source_utc: str | None = None
     original_offset_min: int | None = None
-    extras: bytes | None = None  # what other methods said about the same record, by name
+    extras: bytes | None = None  # data of other methods about the same record, by name
     pulled_through: bool = False
     natural: str | None = None  # what must be unique on the target besides the id, such as an e-mail
 
@@ -112,11 +112,11 @@ class Link(NamedTuple):
     source_id: str
     target_id: str
     digest: str = ""
-    origin: str = "import"  # or "matched" (the target had it), "loaded" (the admin said so)
+    origin: str = "import"  # or "matched" (the target had it), "loaded" (from the administrator's user map)
     sent: str = ""  # the fields last sent, in short (`pack_sent`); empty where an earlier version sent them
 
 
-NOWHERE = "none"  # the target id of what a target takes for granted that it will not keep, as it had announced
+NOWHERE = "none"  # the target id of a record that the target does not keep, as its fidelity list says
 
 
 class Settled(NamedTuple):
@@ -138,8 +138,8 @@ class Fate(StrEnum):
     MISSING = "missing"
     EXTRA = "extra"
     DANGLING = "dangling"
-    FORESEEN = "foreseen"  # it differs as the target said it would
-    SPARED = "spared"  # the target said that it would differ, and it does not
+    FORESEEN = "foreseen"  # an expected difference
+    SPARED = "spared"  # an expected difference that was not found
 
 
 class Finding(NamedTuple):
@@ -216,7 +216,7 @@ class Item(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the target said about one item."""
+    """The target's answer for one item."""
 
     key: str
     status: str  # created, unchanged, updated, failed
@@ -261,7 +261,7 @@ class Job:
 
 
 def decode_job(scope: str, kind: str, args: str, attempts: Json, failures: Json) -> Job:
-    """As a store kept it. One whose arguments cannot be read has them as they stand there, under one name."""
+    """As a store kept it. Arguments that cannot be read are kept as text, under one name."""
     try:
         decoded, counts = _ARGS.decode(args), (int(attempts), int(failures))
     except (msgspec.DecodeError, UnicodeDecodeError, TypeError, ValueError):
@@ -311,7 +311,7 @@ def has_new_extras(extras: bytes | None, before: bytes | None) -> bool:
         return False
     try:
         then = msgspec.json.decode(before or b"{}", type=dict[str, Any])
-    except msgspec.DecodeError:  # damaged: whatever is said now is more
+    except msgspec.DecodeError:  # damaged: anything now is more
         return True
     now = msgspec.json.decode(extras)
     other = "via" in then and now.get("via") != then["via"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SourceRecord(NamedTuple):
-    """A record as a stream's functions see it: decoded, with what other methods said about it."""
+    """A record as a stream's functions see it: decoded, with the data of other methods."""
 
     id: str
     payload: Mapping[str, Json]
@@ -33,11 +33,11 @@ Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, SourceRecord]]
 
 
 class Known(NamedTuple):
-    """What is known here and helps to ask the source by id."""
+    """What is known here and helps to request records by id."""
 
     lookup: Lookup
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
-    deep: bool = False  # whether a delta pass looks at what moves no date and no count
+    deep: bool = False  # whether a delta pass reads what changes no date and no count
     staged: Callable[[], int] = lambda: 0  # how many records of the stream are known
 
 
@@ -48,7 +48,7 @@ def person_name(parent: SourceRecord) -> str:
 
 
 class FileRef(NamedTuple):
-    """A file that a record refers to. With a `url` it is fetched from there, otherwise its link is asked for by id."""
+    """A file that a record refers to. With a `url` it is fetched from there, otherwise its link is requested by id."""
 
     kind: str
     id: str

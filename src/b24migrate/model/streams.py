@@ -105,7 +105,7 @@ class Stream:
         name: str(one["key"]) for name, one in (record.extras.get("attached") or {}).items()
     }
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is excluded
-    unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
+    unsure: str = ""  # key of the rule that skips records of unknown types: a user must check them
     fetch: Fetch | None = None
     access: bool = False  # who is in it may see something: what is deleted at the source goes on the target at once
     # the portal answers alike for a record that is deleted and one that the webhook's owner may not see any more: a
@@ -209,11 +209,11 @@ class Entity:
     unreadable: (
         Callable[[Source, Callable[[str], Iterable[SourceRecord]], Sequence[Reading]], Iterable[SetAside]] | None
     ) = None
-    talk: bool = False  # what people said to one another: some companies leave it behind
+    talk: bool = False  # conversations: some companies do not migrate them
     # of the methods that readings need, or need to be missing: the parameters of a cheap call that shows which is so
     probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
-    habits: tuple[Probe, ...] = ()  # what portals differ in, and what is asked to see it
+    habits: tuple[Probe, ...] = ()  # what portals differ in, and the requests that show it
     alike: tuple[Alike, ...] = ()  # what both portals must say
     # a plan that names no entities skips it if a portal lacks what it needs; a target announces its streams
     optional: bool = False
@@ -230,7 +230,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """How the link of a kind of file is asked for; None where the record itself carries it."""
+    """How the link of a kind of file is requested; None if the record itself contains it."""
 
     name: str
     links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL, or FileLink

@@ -68,7 +68,7 @@ def make_provider(read: Read, reader: MetricReader) -> MeterProvider:
 
 
 class Figures:
-    """Reads the store once for all the gauges of a collection, each of which asks once."""
+    """Reads the store once for all the gauges of a collection."""
 
     def __init__(self, read: Read) -> None:
         self._read = read

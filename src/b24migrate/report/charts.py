@@ -1,4 +1,4 @@
-"""The geometry of the charts: what stands where. The template draws it, and escapes what it writes."""
+"""The geometry of the charts. The template draws it and escapes its texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from b24migrate.insight.status.model import Point
 WIDTH = 720.0
 LABELS = 140.0  # to the left
 NUMBERS = 70.0  # to the right
-MARGIN = 24.0  # there, where no number stands
+MARGIN = 24.0  # where there is no number
 ROW = 26.0
 BAR = 15.0
 AXIS = 24.0

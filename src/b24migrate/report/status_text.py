@@ -1,4 +1,4 @@
-"""How a migration stands, in sentences: what the page, the report and `status --watch` say first."""
+"""The state of a migration in sentences: the first lines of the page, the report and `status --watch`."""
 
 from __future__ import annotations
 

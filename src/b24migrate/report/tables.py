@@ -1,4 +1,4 @@
-"""Which tables there are, what stands in their columns, and in which groups the page counts their rows. The names of
+"""The tables, their columns, and the groups in which the page counts their rows. The names of
 files and columns are a promise to scripts, in every language."""
 
 from __future__ import annotations

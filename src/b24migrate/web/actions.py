@@ -180,7 +180,7 @@ class Starter(Protocol):
 
 
 class ProcessStarter:
-    """`places` is asked each time, since the configuration may name another store by now."""
+    """`places` is called each time, since the configuration may name another store by now."""
 
     able: Sequence[str] = ("start", "resume", "retry", "analyze", "cutover")
 

@@ -1,4 +1,4 @@
-"""The pages: templates filled with words and facts. All of it is escaped; what moves, their scripts ask for."""
+"""The pages: templates filled with words and facts. All values are escaped; their scripts request live data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand in a request, with its limits, and which refusals may come: so that OpenAPI says all of it."""
+"""What a request may contain, with its limits, and which errors may follow, for OpenAPI."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def choose_words(
 def require_mark(
     _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Says that no other site's page sent it.")],
 ) -> None:
-    """Looked at long before: this only documents it."""
+    """Checked earlier: this only documents it."""
 
 
-# Looked at long before: this only documents it.
+# Checked earlier: this only documents it.
 TOKEN = Security(HTTPBearer(auto_error=False, description="The dashboard's token."))
 
 

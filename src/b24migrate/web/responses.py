@@ -34,7 +34,7 @@ class Problem:
 
 
 class Refused(MigrationError):
-    """A request that is not done, with the status that says so. What it says is `web.refusal.<key>` of the words."""
+    """A request that is refused, with its status. Its message is `web.refusal.<key>`."""
 
     def __init__(
         self, status: int, code: str, key: str, *, headers: Mapping[str, str] | None = None, **places: object
@@ -72,7 +72,7 @@ class Answer(JSONResponse):
 
 
 class CsvAnswer(Response):
-    """A table as long as it likes: sent in parts of whole lines, of which one is in memory at a time."""
+    """A table of any length: sent in parts of whole lines, of which one is in memory at a time."""
 
     media_type = "text/csv"
 

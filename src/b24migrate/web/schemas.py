@@ -202,7 +202,7 @@ class ConflictsDecided:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """It is begun; the front page says how it goes on."""
+    """It has started; the front page shows the progress."""
 
     message: str
 

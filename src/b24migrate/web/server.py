@@ -27,7 +27,7 @@ else:
 AT_ONCE = 200  # connections
 ENDING_S = 3
 START_S = 10.0
-SILENT_S = 10.0  # a connection that asks for nothing takes the place of one that does
+SILENT_S = 10.0  # a connection without a request takes the place of one with a request
 STRANGERS_SILENT_S = 3.0
 
 
@@ -56,7 +56,7 @@ class Connection(Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """It has not asked yet, or not again; between two questions the library itself looks at the clock."""
+        """It has sent no request yet, or no further one; between two requests the library itself checks the time."""
         answered = self.cycle is None or self.cycle.response_complete
         return answered and self.timeout_keep_alive_task is None
 
@@ -94,7 +94,7 @@ class _Server(uvicorn.Server):
         self._silent_s = silent_s
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second. The library waits for ever for who has begun to ask, and does not go on."""
+        """Ten times a second. The library waits forever for a client that starts a request and does not complete it."""
         now_s = time.monotonic()
         for one in list(self.server_state.connections):
             patience_s = self._silent_s if one.known else min(self._silent_s, STRANGERS_SILENT_S)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What stands in a certificate: its lines, and how they hang together. `docs/certificate.md` says the same in words."""
+"""The lines of a certificate and how they are connected. `docs/certificate.md` describes the same."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def find_lacking(entry: Entry) -> str:
 
 
 class Chain:
-    """The lines of a certificate one after another; each says what those before it amount to."""
+    """The lines of a certificate one after another; each has a hash of those before it."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()

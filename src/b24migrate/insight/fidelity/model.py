@@ -122,7 +122,7 @@ def _loss(rule: Rule) -> tuple[str, str, str]:
 
 
 def _prefix(context: RunContext) -> str:
-    """Without a target (a look at the store only): what was accepted for any target."""
+    """Without a target (only the store is read): what was accepted for any target."""
     return "accepted:" if "target" in context.options.absent else f"accepted:{digest(context.options.target_url)[:16]}:"
 
 

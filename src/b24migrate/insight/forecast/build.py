@@ -27,7 +27,7 @@ LISTED = 500  # records that the target shows in a call
 
 @dataclass(frozen=True, slots=True)
 class StreamNeed:
-    """What is known of a stream before it is moved."""
+    """What is known of a stream before it is migrated."""
 
     stream: Stream
     loads: Sequence[Sequence[Load]]  # of each reading, one after the other

@@ -119,7 +119,7 @@ class Children:
     def _sample_uncounted(
         self, sampled: Sampled, reading: PerParent, parents: Sequence[SourceRecord], in_all: float, of: Sampled
     ) -> None:
-        """So many of them are read. Those who have a webhook see more than others do: they stand for themselves."""
+        """Reads a number of them. Webhook owners see more than others: they do not represent other users."""
         owners = set(self._context.source.owners) if reading.of == self._context.people else set()
         apart = [SourceRecord(owner, {}, {}) for owner in sorted(owners)]
         others = [parent for parent in parents if parent.id not in owners]

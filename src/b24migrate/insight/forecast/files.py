@@ -101,7 +101,7 @@ class _Tries:
 
 
 def _try_downloads(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
-    """Asks for some links as a fetch does, and downloads a few."""
+    """Requests some links as a fetch does, and downloads a few."""
     some = refs[:: max(1, len(refs) // AT_ONCE)][:AT_ONCE]
     before = meter.used
     urls: dict[str, str] = {}
@@ -119,7 +119,7 @@ def _try_downloads(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -
             raise
         except MigrationError:
             continue
-    # A job that has fewer files asks for fewer links, in as many requests.
+    # A job with fewer files requests fewer links, in as many requests.
     links_asked = Ask(used.requests, scale_calls(used.calls, AT_ONCE / len(some)))
     return _Tries(links_asked, counted, meter.downloads_s[began:], sizes)
 
@@ -130,7 +130,7 @@ def _download(context: RunContext, url: str) -> int:
 
 def _links(context: RunContext, refs: Sequence[FileRef]) -> dict[str, str]:
     links = context.file_kinds[refs[0].kind].links
-    assert links is not None  # noqa: S101 (what the caller looked at)
+    assert links is not None  # noqa: S101 (the caller checked it)
     try:
         return ask_patiently(context.clock, lambda: links(context.source, refs))
     except Stop:

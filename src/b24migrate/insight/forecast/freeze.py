@@ -19,7 +19,7 @@ HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class StreamForecast:
-    """`seconds`: its share of the freeze. `why`: why all of it is read; "" where only changes are asked for."""
+    """`seconds`: its share of the freeze. `why`: why it is read whole; "" if only changes are read."""
 
     stream: str
     seconds: float

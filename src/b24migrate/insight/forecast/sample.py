@@ -158,7 +158,7 @@ class Load:
 
 
 def single_job(used: Used, records: float) -> Load:
-    """What one job asks, as it was seen."""
+    """The requests of one job, as measured."""
     return Load((1.0,), (Ask(used.requests, used.calls),), records)
 
 
@@ -253,10 +253,10 @@ class Sampled:
     longest: float = 0.0  # of a stream of children: how many the parent has that has most
     loads: list[list[Load]] = field(default_factory=list)  # of each reading
     aside: Counter[str] = field(default_factory=Counter)  # reason -> how many, of those met
-    asides_of: float = 1.0  # by how much they stand for more
+    asides_of: float = 1.0  # how many times as many they represent
 
     def add_row(self, one: SourceRecord, size: int, chance: random.Random) -> None:
-        """All are counted and looked at for files; a fair choice of them is kept."""
+        """All are counted and searched for files; a random choice of them is kept."""
         self.met += 1
         self.bytes += size
         if not (self.stream.exclude and self.stream.exclude(one)):

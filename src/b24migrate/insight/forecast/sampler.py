@@ -264,7 +264,7 @@ class Sampler:
                     steps += 1
             further = scale_calls(self._meter.used.since(before).calls, 1 / steps) if steps else {}
             chain = chain_loads(begun, further, pages=math.ceil(total / PAGE), records=total, together=together)
-            again = Load((1.0,), (Ask(1.0, scale_calls(further, 1.0)),), 0.0)  # the top is read once more
+            again = Load((1.0,), (Ask(1.0, scale_calls(further, 1.0)),), 0.0)  # the first page is read once more
             chains.append([*chain, again] if together else chain)
             unique = {row.source_id: row for row in rows}
             self._add(sampled, list(unique.values()), total, exact=len(begins) == 1, basis=say("forecast.total"))

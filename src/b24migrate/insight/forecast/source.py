@@ -1,4 +1,4 @@
-"""Looks at the source, entity by entity. What one of them refuses is a trouble of that one, and not of the others."""
+"""Samples the source, entity by entity. A refusal concerns one entity, not the others."""
 
 from __future__ import annotations
 

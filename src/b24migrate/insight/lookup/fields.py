@@ -95,7 +95,7 @@ TEXT_TYPES = frozenset({"string", "url"})
 
 @dataclass(slots=True)
 class Draft:
-    """A field before it is judged. `mapped`: what it says may be called otherwise on the target."""
+    """A field before it is compared. `mapped`: its value may be another one on the target."""
 
     name: str
     kind: str
@@ -136,7 +136,7 @@ class FieldDrafts:
     used: set[str] = field(default_factory=set)  # fields of the payload that others are made of
 
     def all(self, sent: Mapping[str, Json], there: Mapping[str, Json]) -> list[Draft]:
-        """In the order of the stream, then custom fields, the rest of what is sent, and what is not."""
+        """In the order of the stream, then custom fields, other sent fields, and fields that are not sent."""
         drafts = {one.name: one for spec in self.stream.fields for one in self._from_spec(spec)}
         for one in (*self._custom(), *self._rest(sent), *self._unsent(drafts.keys() | sent.keys())):
             drafts.setdefault(one.name, one)
@@ -263,7 +263,7 @@ def full_title(stream: Stream, one: SourceRecord) -> str:
 
 
 def quick_title(stream: Stream, payload: bytes) -> str:
-    """The same, without decoding the rest: a million of them are looked at. Nothing where the row is damaged."""
+    """The same, without decoding the rest, for a million of them. Empty if the row is damaged."""
     try:
         return _join_parts(_decoder(stream.title)(payload))
     except msgspec.DecodeError:

@@ -38,14 +38,14 @@ class FieldVerdict(StrEnum):
     MISSING = "missing"  # the target does not have the record
     ONLY_SOURCE = "only_source"  # it was to be sent and got lost: what it names is not on the target
     ONLY_TARGET = "only_target"  # nothing of it is sent any more, and the target has it
-    NOT_SENT = "not_sent"  # no part of what is migrated
+    NOT_SENT = "not_sent"  # not migrated
     BEYOND = "beyond"  # more than the contract names, and the target does not keep it
     OWN = "own"  # the target had the record before us and keeps its own value
     UNKNOWN = "unknown"  # the target was not asked, or did not answer
 
 
 class FieldNote(StrEnum):
-    AS_READ = "as_read"  # from another method, which is not called again: the staged value stands for the source
+    AS_READ = "as_read"  # from another method, which is not called again: the staged value is shown as the source's
     LEFT = "custom_values_left"  # the custom field is not on the target
     EXCLUDED = "custom_values_excluded"  # the field map excludes the custom field
     NO_ADDRESSES = "no_addresses"  # links to the portals cannot be compared without their addresses
@@ -91,7 +91,7 @@ class Named:
 class FieldRow:
     """One field. Unknown values are null. `changed`: the value on the source differs from the staged one."""
 
-    name: str  # on the wire; of what is not sent, the source's
+    name: str  # on the wire; for a field that is not sent, the source's
     kind: str
     verdict: FieldVerdict
     source: Shown | None = None
@@ -121,7 +121,7 @@ class Trouble:
 @dataclass(frozen=True, slots=True)
 class TargetLink:
     target_id: str
-    digest: str  # of what was last sent
+    digest: str  # of the fields last sent
     origin: str  # import, matched, loaded
     imported_at: str
 
@@ -148,7 +148,7 @@ class FoundBefore:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Inside a tree, where something stays as it was on the source."""
+    """Inside a tree, where an ID of the source is left."""
 
     place: str
     what: str
@@ -234,7 +234,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """`next` goes on behind the last record that was looked at; null at the end."""
+    """`next` continues after the last record that was searched; null at the end."""
 
     hits: tuple[Hit, ...]
     looked_at: int

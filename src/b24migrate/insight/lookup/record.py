@@ -52,7 +52,7 @@ LOSABLE = frozenset({Kind.REF, Kind.REFS, Kind.CODED, Kind.FILE, Kind.FILES, Kin
 
 
 def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True) -> RecordView | None:
-    """None where nothing is known of it. With `ask` both portals are asked, each once and only for this record."""
+    """None if nothing is known of it. With `ask` both portals are queried, each once and only for this record."""
     known = context.streams.get(stream)
     if known is None or not is_possible_id(source_id):
         return None
@@ -267,7 +267,7 @@ def _aside_view(context: RunContext, stream: Stream, source_id: str, aside: Asid
 
 
 class Evidence(NamedTuple):
-    """`asked`: how it stands with the target. `own`: it keeps the values that it had. `unresolved`: by field."""
+    """`asked`: the result of the query to the target. `own`: it keeps its earlier values. `unresolved`: by field."""
 
     stream: Stream
     sent: Mapping[str, Json]

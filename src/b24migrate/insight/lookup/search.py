@@ -75,7 +75,7 @@ FOUND_S = 0.02  # for the walk, if an ID or an email already found its record
 
 
 class Cursor(NamedTuple):
-    """Behind which record of which stream it goes on."""
+    """After which record of which stream it continues."""
 
     stream: str
     after: str

@@ -1,4 +1,4 @@
-"""What a report says, as values: how it stands, what became of everything, and the long lists row by row."""
+"""The content of a report, as values: the verdict, the result of each record type, and the long lists row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the store to the facts of a report: a look at everything that is counted already, and one walk for the proof."""
+"""From the store to the facts of a report: the counters, and one walk for the certificate."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def gather(
     )
 
 
-# ---------------------------------------------------------------- how it stands
+# ---------------------------------------------------------------- the verdict
 
 
 def find_standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *, wrong: bool) -> Standing:

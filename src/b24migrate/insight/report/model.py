@@ -67,7 +67,7 @@ class PhaseFacts:
     state: str
     started: str
     finished: str
-    seconds: float | None  # None: it has not begun
+    seconds: float | None  # None: it has not started
     message: str
 
 
@@ -171,7 +171,7 @@ class Facts:
 
     @property
     def took_s(self) -> float | None:
-        """From the beginning of the earliest phase to the end of the last; None when none has begun."""
+        """From the start of the earliest phase to the end of the last; None if none has started."""
         begun = [one.started for one in self.phases if one.started]
         ended = [one.finished or self.at for one in self.phases if one.started]
         if not begun:

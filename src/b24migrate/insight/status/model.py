@@ -153,7 +153,7 @@ class Snapshot:
     run: str
     entities: dict[str, EntityStatus] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)  # portals that redirect, and where to
-    cutover: CutoverBrief | None = None  # once it has begun
+    cutover: CutoverBrief | None = None  # once it has started
 
     def to_json(self) -> dict[str, Json]:
         more: dict[str, Json] = {"moved": dict(self.moved)} if self.moved else {}
