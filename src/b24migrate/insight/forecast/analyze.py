@@ -16,7 +16,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.forecast import meter as cost
 from b24migrate.insight.forecast.build import Builder, Need, count_calls
 from b24migrate.insight.forecast.estimate import Basis, Situation, forecast, remember
-from b24migrate.insight.forecast.meter import Gauge, Meter, TargetPace, measure_target
+from b24migrate.insight.forecast.meter import Computer, Gauge, Meter, TargetPace, measure_target
 from b24migrate.insight.forecast.model import (
     Estimate,
     MethodFacts,
@@ -53,19 +53,8 @@ def survey(
     """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
     began = context.clock.monotonic()
     notice("both ends")
-    diagnosis = examine(
-        context.source,
-        context.target,
-        context.store,
-        entities,
-        timezone=timezone,
-        clock=context.clock,
-        named=named,
-    )
+    diagnosis = _check_portals(context, entities, timezone, named)
     entities = [one for one in entities if one.name not in diagnosis.facts.left_out]
-    for check in diagnosis.failed:
-        if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
-            raise refusal(check)
     context = context.with_facts(Analysis(True, True, diagnosis.facts).for_phases)
     probe.load_habits(context)
     gauge, pace = Gauge(context.clock), measure_target(context)
@@ -75,16 +64,9 @@ def survey(
         if entity.name not in skipped:
             look.survey(entity, wanted=entity in entities)
             gauge.measure()
-    computer = gauge.computer
-    workers = Workers(
-        context.options.workers, lanes.thread_count(context.options.workers), computer.scale(cost.STAGE_S)
-    )
-    builder = Builder(context.options, meter.costs, meter.pace, pace, computer, workers, meter.payer)
     needs = [look.need(entity) for entity in look.wanted]
-    used = Used(_level(context, limits), tuple(meter.spent_s.items()))
-    before = plan.current(context.store)
-    courses = tuple(map(builder.course, needs))
-    made_from = Basis(courses, Situation(limits, workers, used), before.id if before else "")
+    computer = gauge.computer
+    made_from = _describe_run(context, meter, limits, needs, computer=computer, pace=pace)
     times = forecast(
         made_from.courses,
         made_from.situation,
@@ -122,6 +104,38 @@ def survey(
     )
     remember(context.store, found, made_from)
     return found
+
+
+def _check_portals(
+    context: RunContext, entities: Sequence[Entity], timezone: ZoneInfo, named: Collection[str]
+) -> Diagnosis:
+    """Raises Stop if the source cannot be read; what the target lacks is no reason."""
+    diagnosis = examine(
+        context.source,
+        context.target,
+        context.store,
+        entities,
+        timezone=timezone,
+        clock=context.clock,
+        named=named,
+    )
+    for check in diagnosis.failed:
+        if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
+            raise refusal(check)
+    return diagnosis
+
+
+def _describe_run(
+    context: RunContext, meter: Meter, limits: Limits, needs: Sequence[Need], *, computer: Computer, pace: TargetPace
+) -> Basis:
+    """What a run would have to do, and with which limits and workers."""
+    workers = Workers(
+        context.options.workers, lanes.thread_count(context.options.workers), computer.scale(cost.STAGE_S)
+    )
+    builder = Builder(context.options, meter.costs, meter.pace, pace, computer, workers, meter.payer)
+    used = Used(_level(context, limits), tuple(meter.spent_s.items()))
+    before = plan.current(context.store)
+    return Basis(tuple(map(builder.course, needs)), Situation(limits, workers, used), before.id if before else "")
 
 
 def _closed(diagnosis: Diagnosis) -> dict[str, str]:
