@@ -14,7 +14,7 @@ from b24migrate.web.auth import (
     Hosts,
 )
 from b24migrate.web.overview_cache import OverviewCache
-from b24migrate.web.routes_actions import action_routes
+from b24migrate.web.routes_actions import action_routes, session_routes
 from b24migrate.web.routes_decisions import decision_routes
 
 
@@ -99,7 +99,11 @@ def test_a_change_without_a_header_is_refused(quiet: Desk, missing: str) -> None
 
 def test_every_route_that_changes_something_looks_for_forgeries(quiet: Desk) -> None:
     overviews = OverviewCache(quiet.context)
-    routers = (action_routes(quiet.context, overviews), decision_routes(quiet.context, overviews))
+    routers = (
+        action_routes(quiet.context, overviews),
+        session_routes(quiet.context),
+        decision_routes(quiet.context, overviews),
+    )
     routes = [one for router in routers for one in router.routes if isinstance(one, APIRoute)]
     assert sorted(one.path for one in routes) == sorted(f"/{name}" for name in CHANGES)
     for path, methods in quiet.look("openapi.json")["paths"].items():

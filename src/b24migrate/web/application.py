@@ -17,7 +17,7 @@ from b24migrate.web.guard import Guard
 from b24migrate.web.overview_cache import OverviewCache
 from b24migrate.web.pages import Pages
 from b24migrate.web.responses import Answer, Refused
-from b24migrate.web.routes_actions import action_routes
+from b24migrate.web.routes_actions import action_routes, session_routes
 from b24migrate.web.routes_decisions import decision_routes
 from b24migrate.web.routes_read import read_routes
 from b24migrate.web.static import Static
@@ -46,6 +46,7 @@ def make_application(context: Context) -> FastAPI:
     pages = Pages(context, Static())
     app.include_router(read_routes(context, overviews), prefix=ROOT)
     app.include_router(action_routes(context, overviews), prefix=ROOT)
+    app.include_router(session_routes(context), prefix=ROOT)
     app.include_router(decision_routes(context, overviews), prefix=ROOT)
     app.include_router(pages.router())
     app.add_middleware(Guard, hosts=context.hosts, sessions=context.sessions, redact=context.redact, page=pages.refuse)

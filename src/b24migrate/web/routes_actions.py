@@ -61,6 +61,12 @@ def action_routes(context: Context, overviews: OverviewCache) -> APIRouter:
         context.actions.analyze()
         return accept(overviews, speaks, "analyzed")
 
+    return router
+
+
+def session_routes(context: Context) -> APIRouter:
+    router = change_router(context)
+
     @router.post(
         "/login",
         response_model=Welcome,
