@@ -169,7 +169,7 @@ class Batcher:
         together = list(texts)
         linked = any(_REFERENCE in text for text in texts.values())
         while together:
-            # Commands that refer to one another cannot be divided: their caller asks for room first.
+            # Commands that refer to one another cannot be divided: their caller checks the room first.
             size = SIZE if linked else self.room([commands[place].method for place in together[:SIZE]], via=via)
             places, together = together[:size], together[size:]
             sent = [(commands[place], texts[place]) for place in places]

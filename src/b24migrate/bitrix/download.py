@@ -286,7 +286,7 @@ class Downloads:
 
 
 def _file_name(answer: BaseHTTPResponse) -> str:
-    """As the header calls it (kernel main, CFile::ViewByUser: percent-encoded, in UTF-8): nothing else tells the name
+    """As the header calls it (kernel main, CFile::ViewByUser: percent-encoded, in UTF-8): no other place has the name
     of a file in a CRM field. A portal chooses it, so what leads out of a folder and what cannot be seen is left out."""
     told = answer.headers.get("Content-Disposition", "")
     found = _NAMED.search(told) or _CALLED.search(told)

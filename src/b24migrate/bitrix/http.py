@@ -30,7 +30,7 @@ T = TypeVar("T")
 LARGEST_ANSWER = 64 << 20
 _LARGE = 8 << 20  # an answer beyond this is received alone, so that workers together stay within a few hundred MB
 _CHUNK = 1 << 16
-_SLICE_S = 0.5  # between two looks at the clock and at the interrupt
+_SLICE_S = 0.5  # between two checks of the clock and of the interrupt
 _FOREVER_S = float("inf")
 
 
@@ -212,7 +212,7 @@ class _Bounded:
         return size
 
     def makefile(self, mode: str = "rb", *_: Any, **__: Any) -> IO[bytes]:
-        assert mode == "rb"  # noqa: S101 - all that a client asks for
+        assert mode == "rb"  # noqa: S101 - all that a client uses
         return io.BufferedReader(_Reader(self, self._inner.makefile("rb", buffering=0)), _CHUNK)
 
     def __getattr__(self, name: str) -> Any:

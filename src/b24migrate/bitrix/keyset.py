@@ -142,7 +142,7 @@ class KeysetReader:
         rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)
         ids = list(map(_SOURCE_ID, rows))
         if is_number("".join(ids), LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= LONGEST_ID:
-            return rows  # the usual case: one look at all of them
+            return rows  # the usual case: one check of all of them
         good: list[Row] = []
         for row in rows:
             if is_number(row.source_id):

@@ -268,7 +268,7 @@ class Conductor:
     # ------------------------------------------------------------ writing
 
     def _swap(self, state: EntityState, phase: str, after: PhaseState) -> bool:
-        """False when another process was faster: what it wrote is looked at next."""
+        """False if another process was faster: its state is read next."""
         return self._states.swap(state.with_phase(phase, after))
 
     def _tell(self, entity: str, phase: str, after: PhaseState) -> None:

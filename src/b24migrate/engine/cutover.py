@@ -36,7 +36,7 @@ from b24migrate.model.values import utc_text
 from b24migrate.ports import PASSES, Store
 
 MOST_DELTAS = 5  # of a finish: if the last of them finds something, users still write
-WATCHED = timedelta(days=14)  # late writers are looked for after going live
+WATCHED = timedelta(days=14)  # late writers are reported after going live
 ORDER = "CUTOVER_ORDER"
 WAITED = "limit_wait:"
 OTHER = "other"  # in place of a record type: jobs of no record type

@@ -54,7 +54,7 @@ class Facts:
     served: tuple[str, ...] = ()
     server: str = ""
     at: str = ""
-    lacks: Mapping[str, str] = field(default_factory=dict)  # of what the target does not take: why, by its wire name
+    lacks: Mapping[str, str] = field(default_factory=dict)  # why the target does not accept an entity, by its wire name
     ahead_s: float = 0.0  # the source's clock minus ours
     zone_s: int | None = (
         None  # the zone of the first webhook's owner minus the server's; None: the portal does not report it
@@ -62,7 +62,7 @@ class Facts:
     streams: tuple[str, ...] = ()  # that the target announces
     left_out: Mapping[str, str] = field(default_factory=dict)  # optional entity -> why a plan skips it
     unlike: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # entity -> what the portals differ in, the fix
-    called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
+    called: bool = False  # the methods were called; stores of earlier versions have the answer of `method.get`
 
     def as_json(self) -> Json:
         return asdict(self)  # which leaves messages what they are

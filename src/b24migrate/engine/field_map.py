@@ -149,7 +149,7 @@ def field_lines(context: RunContext) -> list[FieldLine]:
 
 
 class Wish(NamedTuple):
-    """What one line of the file asks for."""
+    """The change in one line of the file."""
 
     line: int
     entity: str
@@ -159,7 +159,7 @@ class Wish(NamedTuple):
 
 
 def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
-    """Keeps what the file asks for, and returns how many fields it changes. Checks everything before it writes."""
+    """Saves the choices of the file, and returns how many fields it changes. Checks everything before it writes."""
     known = {(line.entity, line.source_field): line for line in field_lines(context)}
     mistakes: list[str] = []
     wishes = list(_parse_wishes(rows, known, mistakes))

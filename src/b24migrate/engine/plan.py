@@ -46,7 +46,7 @@ class Plan:
     phases: tuple[str, ...] = PHASES
     test_limit: int = 0
     delta: bool = False  # its get reads only what may have changed since the marks
-    deep: bool = False  # and looks at what moves no date and no count
+    deep: bool = False  # and reads what changes no date and no count
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Run:
 
     @property
     def unfinished(self) -> bool:
-        """Whether there is something to go on with: it is under way, or paused, or has stopped before its end."""
+        """Whether it can be continued: it is running, paused, or stopped before its end."""
         return self.state in (ACTIVE, PAUSED)
 
 
@@ -132,7 +132,7 @@ def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
 
 
 def resumable_run(store: Store) -> Run:
-    """The run to go on with, whether it is paused, has stopped or is under way. Raises NoRun."""
+    """The run to continue: paused, stopped or running. Raises NoRun."""
     found = current(store)
     if found is None:
         raise NoRun(say("work.no_run"), code=NO_RUN, hint=say("work.no_run_fix"))
@@ -147,7 +147,7 @@ def find_dismissal(store: Store, run_id: str) -> Stop | None:
     paused. None if neither."""
     row = store.read(RUNS, CURRENT) if run_id else None
     if row is None or (row.values["RunId"] == run_id and row.values["State"] != PAUSED):
-        return None  # nearly always, and it is asked often
+        return None  # nearly always, and it is called often
     found = _decode_run(row)
     if found.id != run_id:
         return Replaced(

@@ -52,7 +52,7 @@ def load_habits(context: RunContext) -> None:
 def ask(context: RunContext, probes: Sequence[Probe], *, wide: bool = False) -> None:
     """Asks now and keeps the answers. Raises MigrationError."""
     found = ask_probes(context.source, probes, context.clock, wide=wide) | {"billing": context.source.billing}
-    # Who looked closer may have seen what a quick look does not.
+    # A thorough probe may have seen what a quick one does not.
     fresh = found if wide else {key: value for key, value in found.items() if value is not None}
     kept = dict.fromkeys(found) | load(context.store) | fresh
     at = context.clock.now().isoformat()
@@ -131,7 +131,7 @@ PORTAL = Probe({**dict.fromkeys(REVISIONS, range(100_000)), "plan": PLANS}, _ask
 
 
 def probe_document(context: RunContext, methods: Mapping[str, bool]) -> dict[str, Json]:
-    """What is known by now, for a file: numbers and fixed words only. b24sim plays it (`--like`)."""
+    """The answers so far, for a file: numbers and fixed words only. b24sim simulates them (`--like`)."""
     kept = load(context.store)
     revisions = {name: kept.get(key) for key, name in REVISIONS.items()}
     return {

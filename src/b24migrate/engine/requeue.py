@@ -51,7 +51,7 @@ def requeue(context: RunContext, names: Collection[str], code: str = "") -> Requ
 
 
 def run_requeued(runner: Runner, renewed: Requeued, tick: Callable[[], None]) -> RunResult:
-    """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
+    """An interrupted run continues with them; after a finished one the phases from set on are done again."""
     wanted = reopen_plan(runner.context, renewed)
     return runner.run_plan(wanted, named=wanted.entities, tick=tick)
 
@@ -70,7 +70,7 @@ def reopen_plan(context: RunContext, renewed: Requeued) -> Plan:
 
 
 def _reopen_phases(context: RunContext, entity: str, phases: Sequence[str]) -> None:
-    """The renewed records are sent and looked at once more."""
+    """The renewed records are sent and verified again."""
 
     def unfinished(state: EntityState) -> EntityState:
         for phase in phases:

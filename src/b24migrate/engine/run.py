@@ -1,4 +1,4 @@
-"""A run from its first look at both portals to its last phase, and what it amounts to."""
+"""A run from its first check of both portals to its last phase, and its result."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Runner:
         try:
             undo_lock.refuse_during_undo(
                 self.context.store, self.context.clock
-            )  # both may have begun at once: each sees the other by now
+            )  # both may have started at once: each sees the other by now
         except Stop as stop:
             self.stop(run, stop)
             raise

@@ -39,7 +39,7 @@ def no_repeat(_context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job]
 
 
 class Stage(NamedTuple):
-    """`seed` gives its first jobs. `again` is asked when they are done, with what it said last time."""
+    """`seed` gives its first jobs. `again` is called when they are done, with its last result."""
 
     name: str
     seed: Callable[[RunContext, str], list[Job]]
@@ -84,7 +84,7 @@ def inventory_stage(entity: Entity, pass_no: int) -> Stage:
         return [Job(scope, "close", {"entity": entity.name, "pass": pass_no, **more})]
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        """Where the totals of a delta pass are not what was counted by range, it counts by range once more."""
+        """If the totals of a delta pass differ from the counts by range, it counts by range again."""
         done = int(memo.get("round", 0))
         names = memo.get("streams") or [one.name for one in inventory.find_drifted(context, entity, pass_no)]
         streams, after = [context.streams[name] for name in names], {"round": done + 1, "streams": names}
@@ -115,7 +115,7 @@ def pulled_entities(context: RunContext, entity: Entity) -> list[Entity]:
 
 
 def read_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
-    """One reading after the other: the later ones look at what the earlier ones found."""
+    """One reading after the other: the later ones use what the earlier ones found."""
     more = [which for which, reading in enumerate(stream.more, 1) if context.suits(reading)]
     return [read_stage(stream, pass_no, which) for which in (0, *more)]
 
@@ -263,7 +263,7 @@ def remove_stage(stream: Stream) -> Stage:
 
 
 def remove_parts_stage(stream: Stream) -> Stage:
-    """Once more, for those that were part of a record which has gone since, such as the owner of a group."""
+    """Again, for those that were part of a record that is deleted now, such as the owner of a group."""
     return Stage(f"remove parts {stream.name}", lambda context, scope: removal.seed(context, scope, stream, PARTS))
 
 

@@ -138,6 +138,6 @@ class AllStates(States):
         super().change(entity, how)
 
     def is_still(self, state: EntityState) -> bool:
-        """Whether it is unchanged since then; the store is asked."""
+        """Whether it is unchanged since then, according to the store."""
         self._written.add(state.name)
         return super().read(state.name).version == state.version

@@ -21,7 +21,7 @@ from b24migrate.ports import Lease
 
 LEASE_S = 90.0
 RENEW_S = 20.0
-LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
+LOOK_S = 1.0  # how often the store is checked for a pause, or for another run
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
 STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job was killed then
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, in case it is not woken
@@ -49,7 +49,7 @@ class WorkerPool:
 
     def __init__(self, context: RunContext, conductor: Conductor, workers: int, history: History | None = None) -> None:
         self._over = Flag()  # no thread takes a job any more
-        self._context = replace(context, leaving=self._over.is_set)  # long jobs come to an end
+        self._context = replace(context, leaving=self._over.is_set)  # long jobs end soon
         self._conductor = conductor
         self._workers = workers
         self._process = f"{job_owner.host_id()}:{os.getpid()}"

@@ -82,7 +82,7 @@ def record_of(number: int, source_id: str, resolve: Ids) -> str:
 
 
 def owner(number: int, source_id: str, resolve: Ids) -> Args:
-    """Whom a record belongs to, as the import contract spells it: both the type and the record of the target."""
+    """The owner of a record, as the import contract spells it: both the type and the record of the target."""
     return {"ownerTypeId": int(type_id(number, resolve)), "ownerId": record_of(number, source_id, resolve)}
 
 

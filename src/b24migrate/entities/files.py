@@ -1,4 +1,4 @@
-"""The kinds of files there are, and how the link of each is asked for."""
+"""The kinds of files, and how the link of each is requested."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     one by its attachment, which want no Drive rights. Links hold tokens and expire, so they are asked for right before
     the download."""
     links: dict[str, str] = {}
-    # A file of a chat is given to its participants only, so each webhook is asked for what those before could not get.
+    # Only participants of a chat get its files, so each webhook requests what the ones before could not get.
     for via in range(len(source.owners)):
         for way in WAYS:
             rest = [ref for ref in refs if ref.key not in links and way.suits(ref)]

@@ -18,7 +18,7 @@ from b24migrate.ports import Answer, Command
 ORDERS = ("ascending", "descending", "none")
 ENOUGH = 5  # rows from which an order is seen
 CHATS = 10  # counts that are right, from which all are believed to be
-FEW, MANY = 4, 30  # chats, posts and people to look at: at the start of a run, and for `doctor --probe`
+FEW, MANY = 4, 30  # chats, posts and users that are checked: at the start of a run, and for `doctor --probe`
 MESSAGES = 50  # the largest LIMIT of im.dialog.messages.get
 RECENT = 200  # the largest LIMIT of im.recent.list
 PAGES = range(1, 1001)

@@ -12,7 +12,7 @@ from b24migrate.ports import QUOTA, RegisterRow
 
 _MARGIN = 2.0  # requests that the portal may have counted and we have not
 _LONGEST_PAUSE_S = 60.0
-LONGEST_REST_S = 660.0  # ten minutes are forgotten after ten, and a minute may have just begun
+LONGEST_REST_S = 660.0  # ten minutes are forgotten after ten, and a minute may have just started
 REQUEST_S = 45.0  # that its commands may last: the cloud cuts a request off after 60 (§A5), and they vary
 PATIENCE_S = 2.0  # a shorter wait is slept through; for a longer one the job gives its worker to another
 _COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "rests"), QUOTA.columns, strict=True))

@@ -122,7 +122,7 @@ class Records(Protocol):
         ...
 
     def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:
-        """What these records went without is now this, in place of what `settle` was told; the counters follow."""
+        """Replaces the losses of these records that `settle` wrote; the counters follow."""
         ...
 
     def counts(self, table: Table) -> dict[Status, int]:

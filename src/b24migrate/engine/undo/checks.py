@@ -13,7 +13,7 @@ from b24migrate.model.errors import BadConfiguration, Halted
 
 
 def refuse_busy(context: RunContext) -> None:
-    """Raises Halted while a run is under way, or a worker still works on one that has ended."""
+    """Raises Halted while a run is running, or a worker still works on one that has ended."""
     run, now = plan.current(context.store), context.clock.now()
     if run is not None and (run.under_way or _is_beginning(run, now)):
         raise Halted(

@@ -50,7 +50,7 @@ def _reopen(context: RunContext, entity: Entity) -> None:
 
 
 class Undo:
-    """It may be ended at any moment and done again; `tallies` tell how far it came."""
+    """It may be stopped at any moment and repeated; `tallies` show the progress."""
 
     def __init__(
         self, context: RunContext, scope: Scope, rehearsal: DryRun, say: Callable[[str], None] = lambda _: None
@@ -98,7 +98,7 @@ class Undo:
         self._restore(streams, left)
 
     def _pass(self, stream: Stream, left: dict[str, list[Span]]) -> int:
-        """One look at what is left of a stream; how many went."""
+        """One pass over what is left of a stream; returns how many were deleted."""
         tally, moved = self.tallies[stream.name], 0
         tally.forget_kept()
         self._context.store.erase(KEPT, f"{stream.name}:")

@@ -57,7 +57,7 @@ class Tally:
     later: int = 0  # kept as long as others depend on it: so they go first
     absent: int = 0  # ours, and not on the target any more
     kept: int = 0
-    not_ours: int = 0  # only linked: the target had it, or a person said so
+    not_ours: int = 0  # only linked: the target had it, or a user linked it
     other_runs: int = 0
     adopted: int = 0  # of the deleted those that the target may have had before; then only its key is forgotten
     _reasons: dict[str, KeptReason] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Tally:
         self._reasons[kind] = before._replace(records=before.records + 1)
 
     def forget_kept(self) -> None:
-        """Before they are looked at once more."""
+        """Before they are checked again."""
         self.kept = 0
         self._reasons.clear()
 

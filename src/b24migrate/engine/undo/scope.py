@@ -75,7 +75,7 @@ def _order(run: Run) -> tuple[str, bool, datetime]:
 
 
 def _end(run: Run, following: Run | None) -> datetime:
-    """A run that did not come to its end was current until another took its place."""
+    """A run that did not finish was current until another replaced it."""
     if run.state == plan.ENDED and run.finished:
         return _parse_time(run.finished)
     return _parse_time(following.started) if following else _ALWAYS

@@ -39,7 +39,7 @@ def question(kind: int, item: str, owner: Sequence[Json]) -> Args:
 
 
 def owner_pair(owners: Sequence[Args]) -> list[Json]:
-    """Of the record that a note is asked for in; without one the portal decides."""
+    """Of the record that a note is requested for; without one the portal decides."""
     first = owners[0] if owners else {"ownerTypeId": 0, "ownerId": "0"}
     return [first["ownerTypeId"], first["ownerId"]]
 

@@ -22,10 +22,10 @@ from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
 BODY, FOREIGN = say("skip.compressed_body"), say("skip.activity_owner")
-NEVER = "9999-"  # a time of this year stands for none
+NEVER = "9999-"  # a time of this year means that there is none
 # What the portal notes when a letter is read: no change of the activity.
 NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
-OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # ids of what is not migrated
+OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # IDs of records that are not migrated
 # A meeting room and its booking (kernel calendar, Rooms\Util::parseLocation).
 ROOM = re.compile(r"(?:calendar|ECMR)_\d+(?:_\d+)?")
 LETTER, HTML, CLEANED = "CRM_EMAIL", 3, "SANITIZE_ON_VIEW"
@@ -206,7 +206,7 @@ def attachments(seen: SourceRecord) -> Json:
 def find_compressed(
     _: Source, staged: Callable[[str], Iterable[SourceRecord]], __: Sequence[Reading]
 ) -> Iterator[SetAside]:
-    """Letters of which only an excerpt can be read."""
+    """Emails of which only an excerpt can be read."""
     for one in staged("crm_activities"):
         if is_compressed(one.payload):
             yield SetAside(

@@ -71,7 +71,7 @@ def numbered_row(raw: msgspec.Raw, method: str, field: str = "id") -> Args:
 
 
 def choose_catalogs(known: Sequence[Args]) -> dict[str, Args]:
-    """That of offers tells whose offers they are. Portals with several catalogs name the type of the CRM's."""
+    """The catalog of offers names that of their products. Portals with several catalogs name the type of the CRM's."""
     ours = [one for one in known if one.get("iblockTypeId") == CRM_TYPE] or list(known)
     offers = next((one for one in ours if reference(one.get("productIblockId"))), None)
     products = [one for one in ours if not reference(one.get("productIblockId"))]
@@ -268,7 +268,7 @@ def fetch_currencies(source: Source, wanted: Sequence[SourceRecord], _: Known) -
 
 
 def pictures(seen: SourceRecord) -> Iterator[FileRef]:
-    """A picture is an object with an id; the links in it want a session, so the product is asked for others."""
+    """A picture is an object with an id; the links in it need a session, so others are requested for the product."""
     named = [seen.payload.get("previewPicture"), seen.payload.get("detailPicture"), *photos(seen)]
     for one in named:
         if isinstance(one, dict) and one.get("id"):
@@ -298,7 +298,7 @@ def values_at(value: Json) -> list[Args]:
 
 
 def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
-    """By the product of each. The links hold a token, so they are asked for right before the download."""
+    """By the product of each. The links hold a token, so they are requested right before the download."""
     owners = sorted({ref.place for ref in refs})
     found: dict[str, str] = {}
     for answer in source.batch([Command("catalog.productImage.list", {"productId": owner}) for owner in owners]):

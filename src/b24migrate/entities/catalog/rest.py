@@ -114,7 +114,7 @@ CURRENCIES = Writer(
 )
 
 
-# ---------------------------------------------------------------- short lists of which a box has some entries already
+# ---------------------------------------------------------------- short lists; a box has some of their entries already
 
 
 def dictionary(stream: str, name: str, key: str, known: Sequence[Column], same: Same, *, inside: Inside) -> Writer:

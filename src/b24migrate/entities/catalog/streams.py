@@ -60,7 +60,7 @@ crm_currencies = Stream(
 
 
 def dictionary(name: str, table: str, method: str, key: str, fields: tuple[Field, ...]) -> Stream:
-    """A short list of which the target has some entries already: those are linked."""
+    """A short list. The target has some of its entries already: those are linked."""
     return Stream(
         name=name,
         table=Table(table, name),

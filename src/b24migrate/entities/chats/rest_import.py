@@ -126,7 +126,7 @@ def was_imported(box: Box, key: str) -> bool:
 
 
 def is_under_way(box: Box, chat: str) -> bool:
-    """Whether this chat takes messages by import. It is asked once: only `commit` changes it."""
+    """Whether this chat accepts imported messages. Checked once: only `commit` changes it."""
     return (
         is_marked(box, IMPORTED, "numbers", chat)
         and is_import_available(box)
@@ -353,7 +353,7 @@ def _folder(box: Box, chat: str) -> str:
 
 
 def _find_copy(box: Box, journal: Journal, chat: str, folder: str, file: str) -> str:
-    """A copy whose answer got lost: one of the same size that no other stands for."""
+    """A copy whose answer was lost: one of the same size that belongs to no other file."""
     taken = {one.target_id for some in journal.walk(COPIES, f"{chat}:") for one in some}
     size = str(box.question("disk.file.get", {"id": file}).get("SIZE"))
     rows = box.pages("disk.folder.getchildren", {"id": folder, "order": {"ID": "ASC"}})

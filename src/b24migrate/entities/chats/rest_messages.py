@@ -1,4 +1,4 @@
-"""Messages, as history that the owner of the webhook quotes: who said it, when, and under which number."""
+"""Messages as quotes of the webhook owner: with author, date and source ID."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ PRIVATE = say("skip.private")
 CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_companies", "LEAD": "crm_leads"}
 
 
-# ---------------------------------------------------------------- what is said about the records
+# ---------------------------------------------------------------- data of the records
 
 
 def avatar(record: SourceRecord) -> Iterable[FileRef]:
@@ -106,7 +106,7 @@ def file_ids(record: SourceRecord) -> list[str]:
 
 
 def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
-    """Keeps of each attached file what is needed to fetch it; its links expire and are asked for later."""
+    """Keeps of each attached file what is needed to fetch it; its links expire and are requested later."""
     mine = [files[one] for one in file_ids(SourceRecord("", row, {})) if one in files]
     kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
     return {"files": kept} if kept else None

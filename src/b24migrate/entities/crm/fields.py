@@ -27,7 +27,7 @@ from b24migrate.model.source_records import SourceRecord
 
 
 def kind_of(seen: SourceRecord, number: int) -> int:
-    """The type of an item: of a smart process it stands in its id."""
+    """The type of an item: of a smart process it is in its id."""
     return number or int(seen.parent)
 
 

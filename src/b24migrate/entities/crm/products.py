@@ -102,7 +102,7 @@ def read_together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[st
         first.append(product_rows(answer))
         named = {str(row["ownerId"]) for row in first[-1]}
         if not named.issubset(group):
-            return None  # it did not look at the filter at all
+            return None  # it ignored the filter
         understood = understood or not named.isdisjoint(group[1:])
     if understood:
         UNDERSTANDS.add(source)
@@ -151,7 +151,7 @@ def list_command(owner_type: str, owner: Json) -> Command:
 def every_page(
     source: Source, questions: Sequence[Command], answers: Sequence[Answer], first: Sequence[list[Json]]
 ) -> list[list[Json]]:
-    """The rows of each question. The pages after the first are asked for side by side: there may be one for each."""
+    """The rows of each call. The pages after the first are requested together: there may be one for each."""
     found = [list(rows) for rows in first]
     last = dict(enumerate(answers))
     while starts := {

@@ -129,7 +129,7 @@ class Kind:
 
     @staticmethod
     def _raise_floor(items: Sequence[Item], made: Sequence[CreateResult], floor: datetime) -> datetime:
-        """Of what we have made ourselves, the time that nothing may be older than."""
+        """The latest time among our own records: nothing may be older."""
         for item, one in zip(items, made, strict=True):
             floor = floor if one.error is not None else raise_times(item.fields, floor).floor
         return floor
@@ -210,7 +210,7 @@ class Kind:
         return told if int(told.get("categoryId") or 0) >= self._first_pipeline else {**told, "categoryId": None}
 
     def _rows_of(self, box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-        """Multifields come only when everything is asked for."""
+        """Multifields are returned only with `*`."""
         found: dict[str, Args] = {}
         for number in {str(one.trace) for one in wanted.values()}:
             ids = [one.target_id for one in wanted.values() if str(one.trace) == number]

@@ -73,7 +73,7 @@ def rules_of(stream: str, number: str) -> Rules:
             return is_closed(box, draft) and not has_rows(draft)
 
         def changed_by(draft: Draft) -> bool:
-            """Whether that comes to pass depends on what has arrived by then."""
+            """It depends on what is imported by then."""
             return later(draft) or names_nobody(box, draft, "updatedBy")
 
         def moved_by(draft: Draft) -> bool:

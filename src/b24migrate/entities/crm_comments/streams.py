@@ -132,7 +132,7 @@ READINGS = (
 )
 
 
-# ---------------------------------------------------------------- what is said about a comment
+# ---------------------------------------------------------------- data of a comment
 
 
 def owners_of(seen: SourceRecord) -> list[Args]:

@@ -98,7 +98,7 @@ def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def published_since(box: Box, since: datetime) -> Iterator[Args]:
-    """An older box says nothing about the times that it is asked for, and shows all, what was bumped last first."""
+    """An older box ignores the requested times and returns all posts, the last active first."""
     rows = box.pages("log.blogpost.get", {"LOG_DATE_FROM": since.isoformat()})
     for place, row in enumerate(rows):
         at = values.parse_time(row.get("DATE_PUBLISH"))

@@ -156,7 +156,7 @@ def group_contents(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
 
 
 def fixed_members(box: Box, about: Args) -> set[str]:
-    """Whom a group is never without, and who made it."""
+    """Users that a group always has, and who created it."""
     return {box.owner, *(str(about.get(name)) for name in ("OWNER_ID", "SCRUM_MASTER_ID"))}
 
 

@@ -156,7 +156,7 @@ groups = Stream(
     changes=ChangeRules(volatile=frozenset({"DATE_ACTIVITY"}), noted_in=frozenset({"DATE_UPDATE", "DATE_ACTIVITY"})),
     files=image,
     fetch=fetch_one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
-    # Its pages below have words in their path; one with another id in it stays as it was.
+    # Its pages below have words in their path; one with another id in it is not changed.
     mentions=(Mention(r"/workgroups/group/(\d+)(?=(?:/[a-z_]+)*/?(?:[^\w/?&#-]|$))", link=True),),
     covered=("OWNER_ID",),
 )

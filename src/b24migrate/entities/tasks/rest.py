@@ -169,7 +169,7 @@ def attachments(row: Args) -> list[str]:
 
 
 def find_files(box: Box, ids: Sequence[str]) -> dict[str, str]:
-    """The files of the Drive that attachments stand for."""
+    """The Drive files of attachments."""
     said = box.questions([Command("disk.attachedObject.get", {"id": one}) for one in ids])
     return {one: str(about["OBJECT_ID"]) for one, about in zip(ids, said, strict=True) if about}
 

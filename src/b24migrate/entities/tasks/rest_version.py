@@ -20,7 +20,7 @@ def talks_in_chats(box: Box) -> bool:
 
 
 def keeps_dates(box: Box) -> bool:
-    """Whether a task of ours was made when we said; a box that has none yet is believed to keep it."""
+    """Whether the box kept the creation date of our tasks; true as long as it has none."""
     return _observe(box, "task dates", lambda: _kept_a_date(box)) is not False
 
 

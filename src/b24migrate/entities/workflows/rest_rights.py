@@ -1,4 +1,4 @@
-"""Whether this box takes workflow templates from us: the application is asked, and what it may not is said."""
+"""Whether this box accepts our workflow templates: checks the application and says what it lacks."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def template_rules(box: Box, standing: Standing, owner: str) -> Sequence[Rule]:
 
 
 def counterpart(box: Box, owner: str) -> str:
-    """The person of the source for whom this one of the box stands."""
+    """The source user of this box user."""
     links = box.store.all_links(PEOPLE)
     return next((link.source_id for link in links if link.target_id == owner), "")
 

@@ -102,7 +102,7 @@ WITHIN: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
 )
 # fields of a task that every portal has
 OF_EVERY_PORTAL = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE", "UF_DEPARTMENT"})
-# Too short to be looked for inside a text: these must be all of it.
+# Too short to be searched inside a text: these must be the whole text.
 CRM_CODE = re.compile(r"(?:D|CO?|L|Q|SI|T[0-9a-f]{2,})_\d+")
 RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
 WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template have neither

@@ -145,7 +145,7 @@ class Counters:
         return entity(PARTITION, key, {"Values": dict(values), **more}, self._blobs)
 
     def _sent(self, operations: list[Operation]) -> str:
-        """The new ETag of the last of them; empty when something is not as it was."""
+        """The new ETag of the last of them; empty if something has changed."""
         with translated(self._account.place):
             try:
                 return str(self._account.submit(TABLE, operations)[-1]["etag"])

@@ -16,7 +16,7 @@ from azure.core.exceptions import (
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 
-# Of a conditional write in a table: something is not as it was.
+# Of a conditional write in a table: something has changed.
 CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 _FORBIDDEN = say("store.forbidden_fix")
 _NOBODY = say("store.nobody_fix")

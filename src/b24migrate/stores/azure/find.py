@@ -22,7 +22,7 @@ _SHORTEST_RUN, LONGEST_RUN = 100, 50_000  # keys
 _WHOLE_TEXTS = 500  # records whose keys are texts, at once
 _A_GAP = 200  # keys that are skipped
 _A_RANGE = 4  # keys; fewer are requested one by one
-_ENOUGH = 0.2  # of what a range gives must be wanted
+_ENOUGH = 0.2  # of the rows of a range must match
 
 _FIRST = itemgetter(0)
 _JUDGED = (*KEYS_ONLY, "Status", "RetryAfterUtc", "PulledThrough", "LastErrorCode", "Pass", "DeletedUtc")
@@ -103,7 +103,7 @@ def met_in(pass_no: int) -> Where:
 
 
 def not_met_in(pass_no: int) -> Where:
-    """The service cannot be asked for rows without a property: whether one is deleted must be looked at."""
+    """The service cannot filter rows without a property, so whether one is deleted is checked here."""
     return Where(f"Pass lt {pass_no}", lambda one: one["Pass"] < pass_no)
 
 

@@ -134,7 +134,7 @@ class JobTable:
         return row.with_values(values, str(done["etag"]))
 
     def submit(self, operations: Sequence[Operation]) -> list[str] | None:
-        """All or nothing; the new etags. None when something is not as it was, or the answer was lost."""
+        """All or nothing; the new etags. None if something has changed, or the answer was lost."""
         with translated(self._account.place):
             try:
                 done = self._account.submit(TABLE, operations)
@@ -146,7 +146,7 @@ class JobTable:
                 return None
         return [str(one.get("etag", "")) for one in done]
 
-    # ------------------------------------------------------------ how it is asked
+    # ------------------------------------------------------------ queries
 
     def _rows(
         self,

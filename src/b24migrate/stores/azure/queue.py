@@ -84,7 +84,7 @@ class AzureQueue:
         self._held: dict[str, Row] = {}  # by token, as last seen
         self._claiming = Lock()
         self._look = 0  # the number of the last look
-        self._candidates: list[Row] = []  # what is left of what it brought
+        self._candidates: list[Row] = []  # the rest of its rows
 
     def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
         entries = self._additions.entries(_once(jobs), visible_at)
@@ -120,7 +120,7 @@ class AzureQueue:
         return None
 
     def _visible(self, last_look: int, now: datetime) -> list[Row]:
-        """A look that began after a thread asked answers it, even if another thread looked."""
+        """A query that started after a thread asked answers it, even if another thread made it."""
         if self._look <= last_look:
             self._look += 1
             self._candidates = self._table.visible(text(now), LOOK)

@@ -162,7 +162,7 @@ class RegisterMethods:
         after: str = "",
         at_once: int = 1000,
     ) -> Iterator[Any]:
-        """A register without a partition of its own is asked as a whole, unless one is named."""
+        """A register without a partition of its own is queried as a whole, unless one is named."""
         where = register.partition if partition is None else partition
         terms, values = [], {}
         if where or partition is not None:

@@ -63,7 +63,7 @@ class Repair:
     # ------------------------------------------------------------ messages without a job
 
     def _sort(self) -> int:
-        """Receiving counts as a delivery, looking does not: so the first ones are looked at before."""
+        """Receiving counts as a delivery, peeking does not: so the first ones are peeked at before."""
         peeked = self._post.peek()
         known = self._table.ids(IDS_AT_MOST) if peeked else set()
         if all(self._has_job(one, known) for one in peeked):

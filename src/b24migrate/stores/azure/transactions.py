@@ -54,17 +54,17 @@ def upsert(entity: Entity) -> Operation:
 
 
 def replace(entity: Entity, etag: str) -> Operation:
-    """Fails the transaction unless it is as it was."""
+    """Fails the transaction if it has changed."""
     return "update", entity, {"mode": UpdateMode.REPLACE, **if_unchanged(etag)}
 
 
 def merge(entity: Entity, etag: str) -> Operation:
-    """Of the entity only the given properties; fails the transaction unless it is as it was."""
+    """Of the entity only the given properties; fails the transaction if it has changed."""
     return "update", entity, {"mode": UpdateMode.MERGE, **if_unchanged(etag)}
 
 
 def delete(partition: str, row_key: str, etag: str | None = None) -> Operation:
-    """Fails the transaction when it is not there, or with an `etag` unless it is as it was."""
+    """Fails the transaction if it is missing, or with an `etag` if it has changed."""
     return "delete", {"PartitionKey": partition, "RowKey": row_key}, if_unchanged(etag) if etag else {}
 
 
@@ -126,7 +126,7 @@ def send(table: TableClient, operations: Sequence[Operation], **how: Any) -> lis
     return _done(response, len(operations))
 
 
-# ------------------------------------------------------------ what is asked
+# ------------------------------------------------------------ the request
 
 
 def written(operations: Iterable[Operation], table: str, version: str, boundary: str) -> bytes:

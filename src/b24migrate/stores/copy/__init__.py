@@ -34,7 +34,7 @@ __all__ = ["Line", "Moved", "Side", "move", "refuse_half", "refuse_unready"]
 
 MARK = "copy"
 BEGUN, DONE = "begun", "done"
-IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES, TOKENS)  # what a look at the portals leaves behind is no work
+IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES, TOKENS)  # what a check of the portals writes does not count as data
 
 
 def move(

@@ -171,7 +171,7 @@ class Side(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One kind of thing that was moved. `digest` is of what arrived."""
+    """One kind of rows that was copied. `digest` is of the copy."""
 
     what: str
     rows: int

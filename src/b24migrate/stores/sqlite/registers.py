@@ -172,7 +172,7 @@ def _update(register: Register) -> str:
 
 
 def _range(register: Register, prefix: str, partition: str | None) -> tuple[str, tuple[str, ...]]:
-    """A register without a partition of its own is asked as a whole, unless one is named."""
+    """A register without a partition of its own is queried as a whole, unless one is named."""
     where = register.partition if partition is None else partition
     if not where and partition is None:
         return "RowKey >= ? AND RowKey <= ?", beginning(prefix)

@@ -52,7 +52,7 @@ class Box:
         self._source = source
         self._people: set[str] = set()
         self.application: Application | None = None  # for what no webhook may do
-        self.close_dates = True  # of CRM records: written once more where the box sets its own
+        self.close_dates = True  # of CRM records: written again if the box sets its own
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._kept: dict[str, tuple[float, Json]] = {}
@@ -77,7 +77,7 @@ class Box:
         return found
 
     def is_owner(self, person: Json) -> bool:
-        """Whether the owner of the webhook stands for this person of the source."""
+        """Whether the webhook owner is the target user of this source user."""
         if not self.staged(PEOPLE, str(person)):
             return self._source.placeholder == self.owner
         return str(person) == self.kept("counterpart", self._counterpart)
@@ -155,7 +155,7 @@ class Box:
             self._highest[kind] = max(int(target_id), self._highest.get(kind, 0))
 
     def highest(self, kind: str, ask: Callable[[], Iterable[Json]] = tuple) -> int:
-        """That was seen so far; the box is asked only when none was."""
+        """The highest seen so far; the box is queried only if none was seen."""
         if kind not in self._highest:
             self._highest[kind] = max((int(one) for one in ask()), default=0)
         return self._highest[kind]

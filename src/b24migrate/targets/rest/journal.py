@@ -58,7 +58,7 @@ class Journal:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
 
     def begin(self, stream: str, intent: JournalEntry) -> bool:
-        """False if another process has begun or done it since it was looked up."""
+        """False if another process has started or done it since it was looked up."""
         row = _row(stream, intent)
         if self._store.swap(NATIVE, row):
             return True

@@ -98,7 +98,7 @@ class RestTarget:
         return {email: number for some in found for email, number in some.items()}
 
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
-        """The box is asked, whatever is remembered; what may have arrived is looked for."""
+        """Queries the box, whatever the store says, and looks for records whose answer was lost."""
         writer = self._writers[stream]
         remembered = self._journal.find(stream, keys)
         begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}

@@ -11,7 +11,7 @@ from b24migrate.model.records import Args, Json
 
 NOTHING: tuple[Json, ...] = (None, "", False, [], {})
 FALSE: tuple[Json, ...] = ("N", "n", "0", 0, "", "false", False, None)
-SIGN = "№"  # a box makes a tag of what begins with a hash
+SIGN = "№"  # a box turns a word that begins with a hash into a tag
 _HEAD = re.compile(rf"\[B\](?:[^\n]* )?({SIGN}[\w:]+)\[/B\](?:\n|$)")
 _MARKUP = str.maketrans("[]", "()")
 
