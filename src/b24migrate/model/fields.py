@@ -85,6 +85,21 @@ UNTOLD = "untold"  # of a custom field: the method whose answer about it could n
 
 
 @dataclass(frozen=True, slots=True)
+class TreeRules:
+    """How IDs are found in a tree."""
+
+    # whose ID is under a key, by the maps around it
+    under: Callable[[SourceRecord, Around, str, str], tuple[str, str] | None]
+    # what a text under a key became, if the key shows its type
+    entry: Callable[[SourceRecord, Around, str, str, Resolve], str | None]
+    # whose ID a key is, by the key that its map is under
+    key: Callable[[str, str], tuple[str, str] | None]
+    # which part of a list is under which key, if the list says it itself
+    filed: Callable[[Sequence[Json]], tuple[int, str] | None]
+    doubts: Callable[[Json], Iterable[tuple[str, str]]] = lambda _: ()  # places that a user must check
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One field on the wire, where its value comes from and what it is."""
 
@@ -110,15 +125,7 @@ class Field:
     names: tuple[str, ...] = ()  # the streams that a code may name
     some: bool = False  # of a list of codes: one of them must be on the target
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
-    # of a tree: whose id is under a key, by the maps around it
-    under: Callable[[SourceRecord, Around, str, str], tuple[str, str] | None] | None = None
-    # of a tree: what a text under a key became, if the key shows its type
-    entry: Callable[[SourceRecord, Around, str, str, Resolve], str | None] | None = None
-    # of a tree: whose id a key is, by the key that its map is under
-    key: Callable[[str, str], tuple[str, str] | None] = lambda _name, _key: None
-    # of a tree: which part of a list is under which key, where the list says it itself
-    filed: Callable[[Sequence[Json]], tuple[int, str] | None] = lambda _: None
-    doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that a person must check
+    tree: TreeRules | None = None  # of a tree: how IDs are found beyond the keys in `inside`
 
     @property
     def streams(self) -> tuple[str, ...]:

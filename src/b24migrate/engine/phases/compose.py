@@ -123,7 +123,7 @@ class Composer:
         self._interpreter = FieldInterpreter(context, stream, convert, late=late)
         self._custom = CustomValues(context, stream, late=late)
         self.postpones = self._custom.has_late or any(
-            one.late or one.waits or one.under or stream.name in one.inside.values() for one in stream.fields
+            one.late or one.waits or one.tree or stream.name in one.inside.values() for one in stream.fields
         )
 
     def compose(self, record: Record, one: SourceRecord | None = None) -> ComposedRecord:

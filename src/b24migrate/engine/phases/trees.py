@@ -50,8 +50,8 @@ class Trees:
         self._rewrite_text = rewrite_text
 
     def rewrite(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
-        if spec.doubts is not None:
-            done.places += [(f"{spec.name}/{place}", what) for place, what in spec.doubts(value)]
+        if spec.tree is not None:
+            done.places += [(f"{spec.name}/{place}", what) for place, what in spec.tree.doubts(value)]
         return self._walk(TreePosition(spec, one, done, spec.name), value)
 
     def _walk(self, at: TreePosition, value: Json, under: str = "") -> Json:
@@ -69,7 +69,7 @@ class Trees:
 
     def _rewrite_key(self, at: TreePosition, under: str, name: str) -> str:
         """Keys hold ids and codes too: a condition is filed under the field it looks at."""
-        linked = at.spec.key(under, name)
+        linked = at.spec.tree.key(under, name) if at.spec.tree else None
         return str(self._rewrite_code(at, name) if linked is None else self._replace_id(at.below(name), linked, name))
 
     def _replace_id(self, at: TreePosition, linked: tuple[str, str], value: Json) -> Json:
@@ -82,7 +82,7 @@ class Trees:
 
     def _walk_list(self, at: TreePosition, name: str, value: list[Json]) -> list[Json]:
         """Each part is under the list's own key, or under that which the list says."""
-        place, key = at.spec.filed(value) or (-1, "")
+        place, key = (at.spec.tree.filed(value) if at.spec.tree else None) or (-1, "")
         keys = [key if number == place else name for number in range(len(value))]
         return [self._walk_branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
 
@@ -91,7 +91,7 @@ class Trees:
         return text if code is None else code(at.one, text, PlaceResolver(self._context, at.place, at.done))
 
     def _walk_branch(self, at: TreePosition, name: str, value: Json) -> Json:
-        if at.spec.under is not None:
+        if at.spec.tree is not None:
             return self._walk_under(at, name, value)
         stream = at.spec.inside.get(name)
         if stream is None:
@@ -114,8 +114,8 @@ class Trees:
             return self._walk_list(at, name, value)
         source_id = None if isinstance(value, dict) else values.reference(value)
         linked = None
-        if at.spec.under is not None and source_id is not None and source_id.isdecimal():
-            linked = at.spec.under(at.one, at.around, name, source_id)
+        if at.spec.tree is not None and source_id is not None and source_id.isdecimal():
+            linked = at.spec.tree.under(at.one, at.around, name, source_id)
             options = {} if linked else mapped_options(self._context, name)
             if options and source_id not in options:
                 at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
@@ -127,9 +127,6 @@ class Trees:
         return self._walk(at, value, name) if found is None else found
 
     def _rewrite_entry(self, at: TreePosition, name: str, text: str) -> str | None:
-        entry = at.spec.entry
-        return (
-            None
-            if entry is None
-            else entry(at.one, at.around, name, text, PlaceResolver(self._context, at.place, at.done))
-        )
+        if at.spec.tree is None:
+            return None
+        return at.spec.tree.entry(at.one, at.around, name, text, PlaceResolver(self._context, at.place, at.done))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +23,19 @@ from b24migrate.entities.readers import fetch_one_by_one
 from b24migrate.messages import say
 from b24migrate.model.activities import OUTGOING, find_forbidden, find_watched
 from b24migrate.model.fidelity import Draft, Keeping, Rule
-from b24migrate.model.fields import ABSENT, Around, Field, Kind, Policy, Resolve, Unresolved, texts, times, wholes
+from b24migrate.model.fields import (
+    ABSENT,
+    Around,
+    Field,
+    Kind,
+    Policy,
+    Resolve,
+    TreeRules,
+    Unresolved,
+    texts,
+    times,
+    wholes,
+)
 from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Json, Table
 from b24migrate.model.source_records import SourceRecord
@@ -300,16 +312,12 @@ def has_code(draft: Draft) -> bool:
 NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "crm_contacts", "crm_companies")
 
 
-def tree(name: str, doubts: Callable[[Json], Iterator[tuple[str, str]]] | None = None) -> Field:
+def tree(name: str, doubts: Callable[[Json], Iterable[tuple[str, str]]] = lambda _: ()) -> Field:
     return Field(
         name,
         Kind.TREE,
         code=rewrite_codes,
-        under=owner_of,
-        entry=entry,
-        key=type_key,
-        filed=condition,
-        doubts=doubts,
+        tree=TreeRules(under=owner_of, entry=entry, key=type_key, filed=condition, doubts=doubts),
         names=NAMED,
     )
 

@@ -290,7 +290,7 @@ class Computer:
         return self.scale(READ_S + READ_BYTE_S * size)
 
     def compose_s(self, stream: Stream, filled: float, size: float) -> float:
-        walked = any(one.kind is Kind.TREE and one.under for one in stream.fields)
+        walked = any(one.kind is Kind.TREE and one.tree for one in stream.fields)
         return self.scale(FIELD_S * filled + (TREE_BYTE_S * size if walked else 0.0))
 
     def send_s(self) -> float:

@@ -182,7 +182,7 @@ class SourceSurvey:
         ]
         postponed = [one for one in stream.fields if one.late]
         all_looked_at = late or any(
-            one.late or one.waits or one.under or stream.name in one.inside.values() for one in stream.fields
+            one.late or one.waits or one.tree or stream.name in one.inside.values() for one in stream.fields
         )
         if not all_looked_at or not may_be_completed(stream) or not rows:
             return None
