@@ -19,6 +19,7 @@ from b24migrate.insight.forecast.estimate import Basis, Situation, forecast, rem
 from b24migrate.insight.forecast.meter import Computer, Gauge, Meter, TargetPace, measure_target
 from b24migrate.insight.forecast.model import (
     Estimate,
+    Forecast,
     MethodFacts,
     PipelineFacts,
     StreamFacts,
@@ -75,33 +76,8 @@ def survey(
         basis=_basis(look, limits, share, pace),
         talk={entity.name for entity in context.entities if entity.talk},
     )
-    found = Survey(
-        at=utc_text(context.clock.now()),
-        share=share,
-        took_s=context.clock.monotonic() - began,
-        requests=round(meter.used.requests),
-        scopes=diagnosis.facts.scopes,
-        admin=diagnosis.facts.admin,
-        webhooks=len(context.source.owners),
-        warnings=(*(check.message for check in (*diagnosis.failed, *diagnosis.warnings)), *look.warnings),
-        skipped={**skipped, **look.troubles},
-        streams=tuple(
-            _stream_facts(context, entity, look.sampler.found[stream.name])
-            for entity in look.wanted
-            for stream in entity.streams
-        ),
-        methods=tuple(_methods(needs, meter)),
-        files=tuple(one.facts for one in look.files.values()),
-        fields=tuple(look.fields),
-        pipelines=tuple(_pipelines(look)),
-        seats=_seats(look.sampler.found.get(context.people)),
-        impossible=tuple(look.impossible),
-        unread_people=look.unread_people,
-        forecast=times,
-        file_limit=look.file_limit,
-        large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
-        all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
-    )
+    took_s = context.clock.monotonic() - began
+    found = _describe_source(context, meter, look, diagnosis, share=share, took_s=took_s, needs=needs, times=times)
     remember(context.store, found, made_from)
     return found
 
@@ -136,6 +112,46 @@ def _describe_run(
     used = Used(_level(context, limits), tuple(meter.spent_s.items()))
     before = plan.current(context.store)
     return Basis(tuple(map(builder.course, needs)), Situation(limits, workers, used), before.id if before else "")
+
+
+def _describe_source(
+    context: RunContext,
+    meter: Meter,
+    look: SourceSurvey,
+    diagnosis: Diagnosis,
+    *,
+    share: float,
+    took_s: float,
+    needs: Sequence[Need],
+    times: Forecast,
+) -> Survey:
+    return Survey(
+        at=utc_text(context.clock.now()),
+        share=share,
+        took_s=took_s,
+        requests=round(meter.used.requests),
+        scopes=diagnosis.facts.scopes,
+        admin=diagnosis.facts.admin,
+        webhooks=len(context.source.owners),
+        warnings=(*(check.message for check in (*diagnosis.failed, *diagnosis.warnings)), *look.warnings),
+        skipped={**_closed(diagnosis), **look.troubles},
+        streams=tuple(
+            _stream_facts(context, entity, look.sampler.found[stream.name])
+            for entity in look.wanted
+            for stream in entity.streams
+        ),
+        methods=tuple(_methods(needs, meter)),
+        files=tuple(one.facts for one in look.files.values()),
+        fields=tuple(look.fields),
+        pipelines=tuple(_pipelines(look)),
+        seats=_seats(look.sampler.found.get(context.people)),
+        impossible=tuple(look.impossible),
+        unread_people=look.unread_people,
+        forecast=times,
+        file_limit=look.file_limit,
+        large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
+        all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
+    )
 
 
 def _closed(diagnosis: Diagnosis) -> dict[str, str]:
