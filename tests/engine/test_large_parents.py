@@ -65,7 +65,7 @@ def test_a_request_looks_up_as_many_parents_as_it_has_room_for(
     first = KEYS[: OWNERS * 2 * FULL_REQUEST]
     assert [one.parent.id for one in chosen] == first
     assert rest == wanted[len(first) :]
-    of_two = [one for one in wanted if int(one[0]) % OWNERS]
+    of_two = [one for one in wanted if int(str(one[0])) % OWNERS]
     chosen, rest = look_up_parents(context, reading_of(context), of_two[:600:2] + of_two[1:600:2])
     assert len(chosen) == 4 * FULL_REQUEST
     assert len(rest) == 600 - len(chosen)
