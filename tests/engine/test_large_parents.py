@@ -14,6 +14,7 @@ from b24migrate.engine.phases import read_children
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, pack
 from b24migrate.engine.phases.read_children import look_up_parents
+from b24migrate.entities.chats.reader import TELLING, find_same
 from b24migrate.model.records import Job, Page, Staged
 from b24migrate.model.streams import PerParent
 
@@ -95,3 +96,12 @@ def test_lanes_are_packed_from_a_few_hundred_parents_at_a_time(context: RunConte
     lanes = [one for one in pack(context, job) if isinstance(one, Job)]
     assert sorted(one for lane in lanes for one, *_ in lane.args["parents"]) == sorted(KEYS)
     assert peak_of(lambda: pack(context, job)) < CHATS * len(NAME)
+
+
+def test_lists_are_compared_with_a_few_hundred_chats_at_a_time(context: RunContext) -> None:
+    rows = {int(key): {**dict.fromkeys(TELLING), "name": NAME} for key in KEYS}
+    known = context.known(context.streams["chats"])
+    assert find_same(rows, known) == {int(key) for key in KEYS}
+    rows[7]["user_counter"] = 4
+    assert find_same(rows, known) == {int(key) for key in KEYS} - {7}
+    assert peak_of(lambda: find_same(rows, known)) < CHATS * len(NAME) / 2

@@ -215,7 +215,7 @@ class WorkerPool:
 
 def share_arena() -> None:
     """The C library of Linux gives each thread an arena of its own, and keeps there what its largest job took. Threads
-    of Python allocate in turns anyway, so they share one, as long as none has another yet. Elsewhere nothing changes."""
+    of Python allocate in turns anyway, so new ones share one. Elsewhere nothing changes."""
     with suppress(AttributeError, OSError, TypeError):  # a system without this function, or without such libraries
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from b24migrate.engine.phases import tails
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_readable, decode_record
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_readable, decode_record, walk_rows
 from b24migrate.engine.phases.delta import complete_pass
 from b24migrate.model.readings import Listing, PerParent
 from b24migrate.model.records import Json, Record, Span, Staged, order_key
@@ -86,7 +86,7 @@ def find_gone(context: RunContext, stream: Stream) -> set[str]:
 def _noted(context: RunContext, what: str, stream: str) -> Iterator[tuple[int, str, RegisterRow]]:
     """Pass, id and row."""
     prefix = f"{what}:{stream}:"
-    for row in context.store.rows(CHANGES, prefix):
+    for row in walk_rows(context, CHANGES, prefix):
         number, _, key = row.key.removeprefix(prefix).partition(":")
         yield int(number), key, row
 

@@ -27,6 +27,7 @@ NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 AHEAD = 40  # pages of a list that are asked for at first, at most
 ENUMERATIONS = 5
+LOOKED_UP = 100  # staged chats
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
 CHANNELS = frozenset({"N", "J"})
@@ -77,12 +78,21 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
         return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
     alarms: list[str] = []
     found, skipped, rows = enumerate_chats(source, alarms, known.staged())
-    staged = {} if known.deep else known.lookup("chats", [str(one) for one in found])
-    chats = [
-        chat._replace(people=not is_as_before(rows.get(one, {}), staged.get(str(one)))) for one, chat in found.items()
-    ]
+    same = set[int]() if known.deep else find_same(rows, known)
+    chats = [chat._replace(people=one not in same) for one, chat in found.items()]
     jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(sorted(chats)))]
     return Page(next=jobs, aside=list(skipped.values()), alarms=alarms)
+
+
+def find_same(rows: Mapping[int, Args], known: Known) -> set[int]:
+    """The chats of which the lists tell nothing new. Decoded, a chat is large: few are looked up at a time."""
+    same: set[int] = set()
+    ids = list(rows)
+    for start in range(0, len(ids), LOOKED_UP):
+        some = ids[start : start + LOOKED_UP]
+        staged = known.lookup("chats", list(map(str, some)))
+        same |= {one for one in some if is_as_before(rows[one], staged.get(str(one)))}
+    return same
 
 
 def is_as_before(row: Mapping[str, Json], staged: SourceRecord | None) -> bool:
