@@ -14,9 +14,10 @@ from b24migrate.engine.phases import read_children
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, pack
 from b24migrate.engine.phases.read_children import look_up_parents
-from b24migrate.entities.chats.reader import TELLING, find_same
+from b24migrate.entities.chats.reader import PAGES_AT_ONCE, TELLING, enumerate_chats, find_same
 from b24migrate.model.records import Job, Page, Staged
 from b24migrate.model.streams import PerParent
+from b24migrate.ports import Answer, Command
 
 CHATS = 1_200
 NAME = "x" * 10_000
@@ -105,3 +106,35 @@ def test_lists_are_compared_with_a_few_hundred_chats_at_a_time(context: RunConte
     rows[7]["user_counter"] = 4
     assert find_same(rows, known) == {int(key) for key in KEYS} - {7}
     assert peak_of(lambda: find_same(rows, known)) < CHATS * len(NAME) / 2
+
+
+class Lists:
+    """A source with so many chats, and a channel."""
+
+    owners = ("1",)
+
+    def __init__(self, chats: int) -> None:
+        self._lists = {"": range(10, 10 + chats), "ONLY_CHANNEL": range(5, 6)}
+        self.asked: list[int] = []
+
+    def batch(self, commands: list[Command], *, via: int = 0) -> list[Answer]:
+        assert via == 0
+        self.asked += [len(commands)] if commands else []
+        return [self._page(one) for one in commands]
+
+    def _page(self, command: Command) -> Answer:
+        name = next((one for one in command.params if one.startswith("ONLY_")), "")
+        start, size = command.params["OFFSET"], command.params["LIMIT"]
+        ids = self._lists.get(name, range(0))[start : start + size]
+        items = [{"id": f"chat{one}", "chat_id": one, "type": "chat", "chat": {"id": one}} for one in ids]
+        more = start + size < len(self._lists.get(name, ()))
+        return Answer(msgspec.json.encode({"items": items, "hasMore": more}))
+
+
+@pytest.mark.parametrize(("chats", "requests"), [(190, 1), (1_900, 3), (4_900, 5)])
+def test_few_pages_of_lists_are_in_memory(chats: int, requests: int) -> None:
+    lists = Lists(chats)
+    found, _, _ = enumerate_chats(lists, [])  # type: ignore[arg-type]
+    assert set(found) == {5, *range(10, 10 + chats)}
+    assert max(lists.asked) <= PAGES_AT_ONCE
+    assert len(lists.asked) == requests
