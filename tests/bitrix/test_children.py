@@ -89,8 +89,9 @@ def read_all(
     pages: list[Page] = []
     while progress:
         pages.append(source.children(reading, progress, gently=gently))
-        reached = [{name: one[name] for name in one if name in Progress._fields} for one in pages[-1].next]
-        progress = [Progress(known[one["id"]], **more) for one, more in zip(pages[-1].next, reached, strict=True)]
+        left = [*pages[-1].next, *pages[-1].last]
+        reached = [{name: one[name] for name in one if name in Progress._fields} for one in left]
+        progress = [Progress(known[one["id"]], **more) for one, more in zip(left, reached, strict=True)]
         assert len(pages) < 300
     return pages
 
@@ -317,7 +318,7 @@ def test_a_poisonous_page_ends_up_alone_and_the_others_are_read(ledger: Ledger, 
     known = parents(ledger)
     page = source.children(backward(), [Progress(one) for one in known.values()], gently=True)
     assert set(rows_of([page])) == {"0", "2", "3"}
-    assert page.next[-1] == {"id": "1", "after": 0, "got": 0}
+    assert page.last[-1] == {"id": "1", "after": 0, "got": 0}
     with pytest.raises(Transient) as caught:
         source.children(backward(), [Progress(known["1"])], gently=True)
     assert caught.value.own

@@ -93,8 +93,8 @@ class ChildrenReader:
         # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
         # that spoils every request it is in ends up alone.
         going_on = [one for one in going_on if one not in settled]
-        for one in (*going_on, *waiting, *settled, *(chain.progress for chain in failed)):
-            page.next.append(self._progress_of(one))
+        page.next.extend(map(self._progress_of, (*going_on, *waiting)))
+        page.last.extend(map(self._progress_of, (*settled, *(chain.progress for chain in failed))))
         return replace(page, gap=self._habits.gap)
 
     def _progress_of(self, one: Progress) -> Args:

@@ -197,6 +197,7 @@ class Page:
     # parents whose end was taken from a page that was not full, and whether such pages have proven not to be the end
     trusted: list[str] = field(default_factory=list)
     gap: bool = False
+    last: list[Args] = field(default_factory=list)  # cursors of parents that are read on after all others
     apart: list[Args] = field(default_factory=list)  # parents that keep failing: each continues separately
     totals: dict[str, int] = field(default_factory=dict)  # of lists by offset, by parent
 

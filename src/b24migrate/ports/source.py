@@ -90,7 +90,7 @@ class Source(Protocol):
         self, reading: PerParent, progress: Sequence[Progress], *, one_page: bool = False, gently: bool = False
     ) -> Page:
         """Reads on for these parents in one request: as many pages of as many of them as fit. `next` has
-        {"id", "after", "got"} for each parent that is not finished, `parents` those that are."""
+        {"id", "after", "got"} for each parent that is not finished, or `last` does, `parents` those that are."""
         ...
 
     def count(self, reading: Listing) -> int | None:

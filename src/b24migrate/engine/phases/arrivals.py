@@ -56,7 +56,7 @@ def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
 
 def find_holders(context: RunContext, job: Job) -> Follow:
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
-    arrived = [key for name in named_streams(stream) for keys in find_arrived(context, name) for key in keys]
+    arrived = (key for name in named_streams(stream) for keys in find_arrived(context, name) for key in keys)
     numbers = frozenset(key.rpartition(":")[2].encode() for key in arrived)
     while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
         ends = [order_key(one.row_key) for one in records if may_name(one, numbers)]
@@ -82,7 +82,7 @@ def forget_arrived(context: RunContext, job: Job) -> Follow:
     for name in sorted(
         {name for one in entities for stream in one.streams for name in named_streams(stream)} - waiting
     ):
-        for keys in list(find_arrived(context, name)):
+        for keys in find_arrived(context, name):
             context.store.discard(DELETIONS, [f"{MISSED}:{name}:{key}" for key in keys])
     return []
 

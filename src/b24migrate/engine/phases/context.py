@@ -246,8 +246,15 @@ def walk(context: RunContext, table: Table, span: Span = Span()) -> Iterator[Rec
         span = span._replace(lo=order_key(records[-1].row_key))
 
 
+def walk_deleted(context: RunContext, table: Table, span: Span) -> Iterator[Record]:
+    """The same of those that are marked as deleted."""
+    while records := context.store.deleted(table, span, WALKED_AT_ONCE):
+        yield from records
+        span = span._replace(lo=order_key(records[-1].row_key))
+
+
 def walk_rows(context: RunContext, register: Register, prefix: str) -> Iterator[RegisterRow]:
-    """The same of a register: what a rule leaves out may be as much as what is staged."""
+    """Every row of a register, a few hundred at a time: what a rule leaves out may be as much as what is staged."""
     after = ""
     while rows := context.store.some_rows(register, prefix, after, WALKED_AT_ONCE):
         yield from rows

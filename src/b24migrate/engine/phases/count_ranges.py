@@ -11,14 +11,17 @@ again: those are read.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import islice
 from math import ceil
+from operator import lt
 from typing import NamedTuple
 
 from b24migrate.engine.phases import deletions
-from b24migrate.engine.phases.context import Follow, RunContext
+from b24migrate.engine.phases.context import Follow, RunContext, walk_deleted
 from b24migrate.engine.phases.delta import (
     Part,
     count_of,
@@ -44,6 +47,7 @@ PAGE = 50
 COMMANDS = 500  # of a job: its requests are full, and it ends within seconds
 ROWS_AT_ONCE = 1_000_000  # counted by one request: a portal counts about 50,000 a second and answers within a minute
 LOOKED_AT = 500
+IDS, LARGEST = "q", 2**63 - 1  # of an array
 ABSENT, UNKNOWN = "absent", "unknown"  # of a job's args: ids that were found so far
 READ_AT_ONCE = 500  # by id: most methods take many in one command
 # So many missing records in each half of a part: more would cut it too rarely, fewer too often. By trial for 30 to
@@ -120,13 +124,14 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
     absent, those are asked for."""
     stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
     part = find_part(context, stream, job.args["of"])
-    left_out = sorted(excluded_ids(context, stream, part))
+    lo, hi = int(job.args["lo"]), int(job.args["hi"])
+    left_out = compact(one for one in excluded_ids(context, stream, part) if lo < one <= hi)
     absent, unknown = ([int(one) for one in job.args.get(name, ())] for name in (ABSENT, UNKNOWN))
     if "ranges" in job.args:
         ranges = [known_range(context, stream, part, one, left_out) for one in job.args["ranges"]]
         compared, differing = count_parts(context, part, ranges) if ranges else ([], [])
     else:
-        whole = known_range(context, stream, part, (job.args["lo"], job.args["hi"], 0), left_out)
+        whole = known_range(context, stream, part, (lo, hi, 0), left_out)
         compared = list(count_all(context, part, list(cut(whole, RANGES))))
         differing = [half for one in compared for half in one.left]
         if not any(one.missing or one.absent or one.unknown for one in compared):
@@ -189,12 +194,19 @@ def known_range(
     gone = deleted_ids(context, stream, span)
     excluded = left_out[bisect_right(left_out, lo) : bisect_right(left_out, hi)]
     staged = (one for one in staged_ids(context, stream, span) if one not in gone)
-    return Range(lo, hi, sorted({*excluded, *staged}), missing)
+    return Range(lo, hi, compact(merge(excluded, staged)), missing)
+
+
+def compact(ids: Iterable[int]) -> Sequence[int]:
+    """In order, each once. Most come so; a list would take five times as much, and ids may be of all records."""
+    found = array(IDS, (one for one in ids if one <= LARGEST))
+    in_order = all(map(lt, found, islice(found, 1, None)))
+    return found if in_order else array(IDS, sorted(set(found)))
 
 
 def deleted_ids(context: RunContext, stream: Stream, span: Span) -> set[int]:
-    found = deletions.deleted_records(context, stream, span)
-    return {int(one.child) for one in found if one.child.isdecimal()}
+    tails = (one.row_key.rpartition(":")[2] for one in walk_deleted(context, stream.table, span))
+    return {int(one) for one in tails if one.isdecimal()}
 
 
 def cut(whole: Range, parts: int) -> Iterator[Range]:

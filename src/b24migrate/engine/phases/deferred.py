@@ -9,7 +9,7 @@ from typing import NamedTuple
 from b24migrate.engine.phases import arrivals, lanes
 from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
-from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
+from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
 from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
@@ -51,7 +51,7 @@ def _is_incomplete(one: ComposedRecord) -> bool:
 def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
     """Jobs for the stretches that were marked; those that overlap are one. `unlinked`: links were removed since, which
     another process may still remember."""
-    rows = context.store.rows(INCOMPLETE, f"{stream.name}:")
+    rows = walk_rows(context, INCOMPLETE, f"{stream.name}:")
     spans: list[Span] = []
     for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
         if spans and first <= spans[-1].hi:

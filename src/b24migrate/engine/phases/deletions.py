@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from b24migrate.engine.phases import lanes, tails
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_extras, decode_readable
+from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable, walk_deleted
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
@@ -178,12 +178,8 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
 
 def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
     """Of a span, in order, those that are marked."""
-    while True:
-        records = context.store.deleted(stream.table, span, WALKED_AT_ONCE)
-        yield from decode_readable(records, stream)
-        if len(records) < WALKED_AT_ONCE:
-            return
-        span = span._replace(lo=order_key(records[-1].row_key))
+    for one in walk_deleted(context, stream.table, span):
+        yield from decode_readable([one], stream)
 
 
 # ---------------------------------------------------------------- lists of parents

@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from b24migrate.engine.phases import tails
-from b24migrate.engine.phases.context import RunContext, decode_readable, decode_record
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_readable, decode_record, walk_rows
 from b24migrate.engine.phases.delta import complete_pass
 from b24migrate.model.readings import Listing, PerParent
 from b24migrate.model.records import Json, Record, Span, Staged, order_key
@@ -86,7 +86,7 @@ def find_gone(context: RunContext, stream: Stream) -> set[str]:
 def _noted(context: RunContext, what: str, stream: str) -> Iterator[tuple[int, str, RegisterRow]]:
     """Pass, id and row."""
     prefix = f"{what}:{stream}:"
-    for row in context.store.rows(CHANGES, prefix):
+    for row in walk_rows(context, CHANGES, prefix):
         number, _, key = row.key.removeprefix(prefix).partition(":")
         yield int(number), key, row
 
@@ -148,8 +148,10 @@ def next_parents(
     if deep or reading.tail:
         records = context.store.records(of.table, Span(after), limit)
         end = order_key(records[-1].row_key) if len(records) == limit else ""
-        there = decode_readable([one for one in records if not one.deleted_utc], of)
-        moved |= tails.find_moved(context, stream, reading, there)
+        there = [one for one in records if not one.deleted_utc]
+        for start in range(0, len(there), WALKED_AT_ONCE):  # decoded, a record is many times as large
+            some = decode_readable(there[start : start + WALKED_AT_ONCE], of)
+            moved |= tails.find_moved(context, stream, reading, some)
         return [one for one in records if one.row_key in moved or (deep and _is_deep(reading, of, one))], end
     keys = sorted((key for key in moved if order_key(key) > after), key=order_key)[: limit + 1]
     found = context.store.get(of.table, keys[:limit])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
 
 from b24migrate.engine.phases import partial, tails
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.context import Follow, RunContext, decode_record
+from b24migrate.engine.phases.context import Follow, RunContext, decode_record, walk
 from b24migrate.engine.phases.delta import is_delta, this_pass
 from b24migrate.engine.phases.hints import (
     NONE,
@@ -96,14 +96,16 @@ def pack(context: RunContext, job: Job) -> Follow:
     return jobs
 
 
-def _next_parents(context: RunContext, job: Job, stream: Stream, reading: PerParent) -> tuple[list[Record], str]:
+def _next_parents(context: RunContext, job: Job, stream: Stream, reading: PerParent) -> tuple[Iterable[Record], str]:
     """The next parents, and where to go on ("": nowhere). When a hint is refuted, those that believed it are all
     asked, in a delta pass too."""
     after = str(job.args["after"])
     if reading.again and is_delta(context, stream, int(job.args["pass"])) and not job.args.get(REST):
         return next_parents(context, stream, reading, after, PARENTS_AT_ONCE)
-    parents = context.store.records(context.streams[reading.of].table, Span(after), PARENTS_AT_ONCE)
-    return parents, order_key(parents[-1].row_key) if len(parents) == PARENTS_AT_ONCE else ""
+    table = context.streams[reading.of].table
+    keys = context.store.keys(table, Span(after), PARENTS_AT_ONCE)
+    end = order_key(keys[-1]) if len(keys) == PARENTS_AT_ONCE else ""
+    return walk(context, table, Span(after, end)), end
 
 
 def _asks(context: RunContext, job: Job, stream: Stream, size: int) -> Callable[[PerParent, SourceRecord], bool]:
@@ -143,7 +145,7 @@ def _count_pages(
     context: RunContext,
     reading: PerParent,
     of: Stream,
-    parents: Sequence[Record],
+    parents: Iterable[Record],
     asks: Callable[[PerParent, SourceRecord], bool],
 ) -> dict[str, int]:
     """The parents whose children are read, and how many pages each is likely to have; deleted ones have none. One that

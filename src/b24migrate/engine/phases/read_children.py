@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from zlib import crc32
@@ -15,6 +16,7 @@ from b24migrate.engine.phases.enrichment import enrich_children
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, rest_jobs
 from b24migrate.engine.phases.newest_lists import leave_known_lists
 from b24migrate.engine.phases.parent_lanes import (
+    FULL_REQUEST,
     PACK_PARENTS,
     PAGES_OF_A_PARENT,
     expected_children,
@@ -40,6 +42,8 @@ from b24migrate.ports import ALIASES, CHECKPOINTS, SET_ASIDE, RegisterRow
 
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 ENOUGH = 1_000  # children: twenty requests to ask about each
+ENOUGH_PARENTS = 2 * FULL_REQUEST  # of one webhook
+Cursor = Sequence[Json]  # of a parent: its ID and how far its children are read
 AGAIN = "again"  # how often a job was restarted, each time with more names known
 
 
@@ -50,15 +54,14 @@ def children(context: RunContext, job: Job) -> Follow:
     """One request for the children of several parents, or a few; the cursor of each is its checkpoint."""
     stream = context.streams[job.args["stream"]]
     reading = find_reading(context, job)
-    wanted: Sequence[Sequence[Json]] = job.args["parents"]
+    wanted: Sequence[Cursor] = job.args["parents"]
     if any(job.args.get(name) != way for name, way in walk_args(reading).items()):
         wanted = [[one, 0, 0] for one, *_ in wanted]  # started by a version that walked the other way
-    parents = context.lookup(reading.of, [one[0] for one in wanted])
-    progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
-    page = ask_parents(context, reading, progress, gently=gently)
+    page, progress, rest = ask_parents(context, reading, wanted, gently=gently)
+    parents = {one.parent.id: one.parent for one in progress}
     page = leave_known_lists(context, job, reading, progress, page)
-    page = add_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
+    page = add_unlisted(context, reading, parents, page)
     told = resolve_parents(context, stream, reading, page, parents)
     if told is None:
         return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
@@ -90,7 +93,7 @@ def children(context: RunContext, job: Job) -> Follow:
     with_children = [parents[one] for one, (_, got) in page.parents.items() if got]
     further = proof_jobs(context, job, stream, page) + rest_jobs(context, job, stream, reading, with_children)
     further += tail_jobs(context, job, {one: parents[one] for one in page.parents if one not in unreadable}, partly)
-    left = cursors(page.next)
+    left = [*cursors(page.next), *rest, *cursors(page.last)]
     args = {name: value for name, value in job.args.items() if name != AGAIN}
     args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_args(reading)}
     further += [
@@ -100,19 +103,54 @@ def children(context: RunContext, job: Job) -> Follow:
     return [Job(job.scope, "children", args), *further] if left else further
 
 
-def ask_parents(context: RunContext, reading: PerParent, progress: Sequence[Progress], *, gently: bool) -> Page:
-    """One request. Where another method is asked about each child, as many as it takes to ask about many together."""
-    parents = {one.parent.id: one.parent for one in progress}
+def ask_parents(
+    context: RunContext, reading: PerParent, wanted: Sequence[Cursor], *, gently: bool
+) -> tuple[Page, list[Progress], Sequence[Cursor]]:
+    """One request: what it brought, the parents that were looked up for it, and the others. Where another method is
+    asked about each child, as many requests as it takes to ask about many together."""
     one_page = bool(context.options.test_limit)
-    page = context.source.children(reading, progress, one_page=one_page, gently=gently)
-    while reading.enrich and page.next and len(page.rows) < ENOUGH and not (gently or context.time_is_up()):
-        left = [Progress(parents[one], *map(int, reached)) for one, *reached in cursors(page.next)]
+    asked, rest = look_up_parents(context, reading, wanted)
+    page = context.source.children(reading, asked, one_page=one_page, gently=gently)
+    while reading.enrich and len(page.rows) < ENOUGH and not (gently or context.time_is_up()):
+        left, others = look_up_parents(context, reading, [*cursors(page.next), *rest, *cursors(page.last)])
+        if not left:
+            break
         try:
             more = context.source.children(reading, left, one_page=one_page)
         except MigrationError:
             break  # the job that follows meets it again, and no page is lost
-        page = join_pages(page, more)
-    return page
+        known = {one.parent.id for one in asked}
+        asked += [one for one in left if one.parent.id not in known]
+        page, rest = join_pages(page, more), others
+    return page, asked, rest
+
+
+def look_up_parents(
+    context: RunContext, reading: PerParent, wanted: Sequence[Cursor]
+) -> tuple[list[Progress], list[Cursor]]:
+    """The parents that the next request of each webhook has room for, and some that wait; the others stay cursors. All
+    parents of a lane together may be a hundred times as large as what a request brings of them."""
+    chosen: list[Progress] = []
+    rest: list[Cursor] = []
+    taken: Counter[int] = Counter()
+    owners = context.source.owners
+    for start in range(0, len(wanted), ENOUGH_PARENTS):
+        some = wanted[start : start + ENOUGH_PARENTS]
+        if len(chosen) >= ENOUGH_PARENTS * max(1, len(owners)):
+            rest += wanted[start:]
+            break
+        parents = context.lookup(reading.of, [one[0] for one in some])
+        for one in some:
+            if one[0] not in parents:
+                continue
+            progress = Progress(parents[one[0]], *map(int, one[1:]))
+            via = progress.via if progress.via >= 0 else reading.via(progress.parent, owners)
+            if taken[via] < ENOUGH_PARENTS:
+                taken[via] += 1
+                chosen.append(progress)
+            else:
+                rest.append(one)
+    return chosen, rest
 
 
 def join_pages(page: Page, more: Page) -> Page:
@@ -120,6 +158,7 @@ def join_pages(page: Page, more: Page) -> Page:
     return Page(
         rows=[*page.rows, *more.rows],
         next=more.next,
+        last=more.last,
         log=[*page.log, *number_pages(more, len(page.log)).log],
         aside=[*page.aside, *more.aside],
         alarms=[*page.alarms, *more.alarms],

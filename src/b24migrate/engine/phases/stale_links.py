@@ -8,7 +8,7 @@ that do by id.
 from __future__ import annotations
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
-from b24migrate.engine.phases.count_ranges import read_again
+from b24migrate.engine.phases.count_ranges import READ_AT_ONCE, read_again
 from b24migrate.engine.phases.moved import find_gone, find_referring
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.model.records import Job, Span, order_key
@@ -32,6 +32,9 @@ def refer(context: RunContext, job: Job) -> Follow:
         records = context.store.records(stream.table, Span(after), WALKED_AT_ONCE)
         alive = decode_readable([one for one in records if not one.deleted_utc], stream)
         found += [one.id for one in alive if names_any(stream, of, one, gone)]
+        if len(found) >= READ_AT_ONCE:
+            read_again(context, stream, found, current_pass(context, stream))
+            found = []
         after = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
         if not after or context.time_is_up():
             break

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import pairwise
 
 import msgspec
 
 from b24migrate.engine.phases import deletions
-from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_record, walk
+from b24migrate.engine.phases.context import Follow, RunContext, decode_payload, decode_record, walk, walk_rows
 from b24migrate.engine.phases.count_ranges import PAGE, READ_AT_ONCE, command, forget_excluded, read_again
 from b24migrate.engine.phases.delta import (
     Part,
@@ -40,8 +41,9 @@ def seed(context: RunContext, scope: str, stream: Stream, pass_no: int) -> list[
     jobs = []
     for part in find_parts(context, stream):
         last = highest.get(part.prefix, 0)
-        ids = list(staged_ids(context, stream, part.span(0, last))) if last else []
-        ends = [*ids[SWEPT_AT_ONCE - 1 : -1 : SWEPT_AT_ONCE], last] if last else []
+        ids = staged_ids(context, stream, part.span(0, last)) if last else iter(())
+        ends = [before for place, (before, _) in enumerate(pairwise(ids), 1) if place % SWEPT_AT_ONCE == 0]
+        ends += [last] if last else []
         args = {"stream": stream.name, "pass": pass_no, "of": part.of}
         bounds = zip([0, *ends], ends, strict=False)
         jobs += [Job(scope, "sweep", {**args, "lo": lo, "hi": hi}) for lo, hi in bounds]
@@ -124,7 +126,7 @@ def is_recent(value: Json, since: datetime) -> bool:
 
 def seed_reading(context: RunContext, scope: str, stream: Stream, pass_no: int) -> list[Job]:
     prefix = f"{DIFFERS}:{stream.name}:"
-    keys = [row.key.removeprefix(prefix) for row in context.store.rows(CHANGES, prefix)]
+    keys = [row.key.removeprefix(prefix) for row in walk_rows(context, CHANGES, prefix)]
     args = {"stream": stream.name, "pass": pass_no}
     parts = (keys[start : start + READ_AT_ONCE] for start in range(0, len(keys), READ_AT_ONCE))
     return [Job(scope, "read-by-id", {**args, "ids": some}) for some in parts]

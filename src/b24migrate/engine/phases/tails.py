@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.context import RunContext, walk_deleted, walk_rows
 from b24migrate.engine.phases.delta import KEYS_AT_ONCE, NOW, complete_pass
 from b24migrate.engine.phases.payload import decode_payloads, payload_hash
 from b24migrate.model.readings import PerParent, Tail
@@ -182,7 +182,7 @@ def find_unshown(context: RunContext, stream: Stream, prefix: str, walked: Walke
 def known_ids(context: RunContext, stream: Stream, span: Span) -> list[int]:
     """Of the children of a span that are staged and not deleted, in order. They have a mark before the number, or
     none."""
-    deleted = set(_deleted(context, stream, span))
+    deleted = {one.row_key for one in walk_deleted(context, stream.table, span)}
     return [number_of(one) for one in _keys(context, stream, span) if one not in deleted]
 
 
@@ -193,7 +193,7 @@ def number_of(row_key: str) -> int:
 def settle(context: RunContext, stream: Stream) -> None:
     """When the lost children are marked."""
     prefix = f"{SETTLED}:{stream.name}:"
-    rows = context.store.rows(CHANGES, prefix)
+    rows = walk_rows(context, CHANGES, prefix)
     write_states(context, stream, {row.key.removeprefix(prefix): Told(*row.values["Fields"]) for row in rows})
 
 
@@ -201,12 +201,6 @@ def _keys(context: RunContext, stream: Stream, span: Span) -> Iterator[str]:
     while keys := context.store.keys(stream.table, span, KEYS_AT_ONCE):
         yield from keys
         span = span._replace(lo=order_key(keys[-1]))
-
-
-def _deleted(context: RunContext, stream: Stream, span: Span) -> Iterator[str]:
-    while records := context.store.deleted(stream.table, span, 500):
-        yield from (one.row_key for one in records)
-        span = span._replace(lo=order_key(records[-1].row_key))
 
 
 def read_whole(context: RunContext, stream: Stream, parents: Collection[str], pass_no: int) -> set[str]:

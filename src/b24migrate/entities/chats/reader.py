@@ -25,8 +25,9 @@ RECENT_LISTS: Mapping[str, Args] = {
 }
 NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
-AHEAD = 40  # pages of a list that are asked for at first, at most
+PAGES_AT_ONCE = 20  # of lists, in a request: each has half a megabyte
 ENUMERATIONS = 5
+LOOKED_UP = 100  # staged chats
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
 CHANNELS = frozenset({"N", "J"})
@@ -77,12 +78,21 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
         return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
     alarms: list[str] = []
     found, skipped, rows = enumerate_chats(source, alarms, known.staged())
-    staged = {} if known.deep else known.lookup("chats", [str(one) for one in found])
-    chats = [
-        chat._replace(people=not is_as_before(rows.get(one, {}), staged.get(str(one)))) for one, chat in found.items()
-    ]
+    same = set[int]() if known.deep else find_same(rows, known)
+    chats = [chat._replace(people=one not in same) for one, chat in found.items()]
     jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(sorted(chats)))]
     return Page(next=jobs, aside=list(skipped.values()), alarms=alarms)
+
+
+def find_same(rows: Mapping[int, Args], known: Known) -> set[int]:
+    """The chats of which the lists tell nothing new. Decoded, a chat is large: few are looked up at a time."""
+    same: set[int] = set()
+    ids = list(rows)
+    for start in range(0, len(ids), LOOKED_UP):
+        some = ids[start : start + LOOKED_UP]
+        staged = known.lookup("chats", list(map(str, some)))
+        same |= {one for one in some if is_as_before(rows[one], staged.get(str(one)))}
+    return same
 
 
 def is_as_before(row: Mapping[str, Json], staged: SourceRecord | None) -> bool:
@@ -119,7 +129,7 @@ def enumerate_chats(
     refused: dict[str, SetAside] = {}
     clear: set[str] = set()  # names of which some webhook tells what they are
     for via in range(len(source.owners)):
-        pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(AHEAD, expected // RECENT_LIMIT + 1)}
+        pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(PAGES_AT_ONCE, expected // RECENT_LIMIT + 1)}
         nameless: dict[str, Args] = {}
         for _ in range(ENUMERATIONS):
             before = len(found) + len(skipped)
@@ -217,7 +227,8 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
     read = dict.fromkeys(pages, 0)
     ahead = dict(pages)
     while ahead:
-        wanted = [(name, read[name] + k) for name, count in ahead.items() for k in range(count)]
+        short_first = sorted(ahead.items(), key=lambda one: one[1])
+        wanted = [(name, read[name] + k) for name, count in short_first for k in range(count)][:PAGES_AT_ONCE]
         answers = source.batch([recent_page(name, page) for name, page in wanted], via=via)
         for (name, page), answer in zip(wanted, answers, strict=True):
             if name not in ahead:
@@ -236,7 +247,7 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
             flags = [listing[flag] for flag in ("hasMore", "hasMorePages") if flag in listing]
             if not (any(flags) if flags else items):  # where it does not tell, an empty page is the end
                 del ahead[name]
-        ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
+        ahead = {name: max(1, min(9 * read[name], PAGES_AT_ONCE)) for name in ahead}
     pages.update(read)
 
 

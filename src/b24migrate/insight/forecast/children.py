@@ -222,7 +222,7 @@ class Children:
                         int(one.get("via", -1)),
                         int(one.get("first", 0)),
                     )
-                    for one in (page.next if to_the_end else ())
+                    for one in ((*page.next, *page.last) if to_the_end else ())
                 ]
         return found
 
