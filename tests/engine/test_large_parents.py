@@ -15,8 +15,8 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, pack
 from b24migrate.engine.phases.read_children import look_up_parents
 from b24migrate.entities.chats.reader import PAGES_AT_ONCE, TELLING, enumerate_chats, find_same
+from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Job, Page, Staged
-from b24migrate.model.streams import PerParent
 from b24migrate.ports import Answer, Command
 
 CHATS = 1_200

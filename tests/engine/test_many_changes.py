@@ -14,8 +14,8 @@ from b24migrate.engine.phases.deferred import seed_marked
 from b24migrate.engine.phases.delta import Part
 from b24migrate.engine.phases.moved import find_gone, forget_moved
 from b24migrate.engine.phases.sweep import seed_reading
+from b24migrate.model.readings import Listing
 from b24migrate.model.records import Staged, order_key
-from b24migrate.model.streams import Listing
 from b24migrate.ports import CHANGES, INCOMPLETE, RegisterRow
 
 MANY = 30_000

@@ -144,7 +144,7 @@ def look_up_parents(
             if one[0] not in parents:
                 continue
             progress = Progress(parents[one[0]], *map(int, one[1:]))
-            via = progress.via if progress.via >= 0 else reading.via(progress.parent, owners)
+            via = progress.via if progress.via >= 0 else reading.webhooks.first(progress.parent, owners)
             if taken[via] < ENOUGH_PARENTS:
                 taken[via] += 1
                 chosen.append(progress)
