@@ -21,6 +21,8 @@ from b24sim.portal import Portal as Simulated
 from b24sim.serve import Running, serve
 
 LIMITS = {"items": 3, "body_bytes": 4000, "file_bytes": 10**6, "chunk_bytes": 1000}
+# It would be sent in the place of every reference, and nothing would set it right later.
+NO_IDS = ("0001-01-01T00:00:00+14:00", "\ufffd\ufffd", "²", "a b", "7\x00", "../7", 0, "0", -1, 10**30, "x" * 101)
 INFO = {"contract": 1, "server": "x", "timezone": "UTC", "entities": ["users"], "limits": LIMITS}
 
 
@@ -142,6 +144,7 @@ def test_an_upload_goes_on_where_it_stopped() -> None:
         {"received": 10, "id": False},
         {"received": 10, "id": True},
         {"received": 10, "id": {"odd": 1}},
+        *({"received": 10, "id": one} for one in NO_IDS),
         {"received": True, "id": "7"},
         {"received": -1, "id": None},
         {"received": "10", "id": None},
@@ -180,6 +183,7 @@ def test_an_upload_that_gets_nowhere_ends() -> None:
         [{"key": "source:users:1", "status": "created", "id": "5"}, {"key": "x", "status": "created", "id": "6"}],
         [{"key": "source:users:1", "status": "created", "id": None}, {"key": "source:users:2", "status": "failed"}],
         [{"key": "source:users:1", "status": "maybe", "id": "1"}, {"key": "source:users:2", "status": "failed"}],
+        *([{"key": f"source:users:{n}", "status": "created", "id": one} for n in (1, 2)] for one in NO_IDS),
         None,
         [1, 2],
     ],
@@ -203,6 +207,7 @@ RECORD = {"key": "source:users:1", "id": "5", "digest": "", "fields": {}}
         {"items": [], "cursor": False, "count": 1},
         {"items": [], "cursor": None, "count": True},
         {"items": [{"key": "source:users:1", "id": "5", "digest": ""}], "cursor": None, "count": 1},
+        {"items": [{**RECORD, "id": "7\x00"}], "cursor": None, "count": 1},
     ],
 )
 def test_a_list_without_what_the_contract_promises_is_no_empty_list(answer: Any) -> None:

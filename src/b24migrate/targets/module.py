@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -15,6 +16,7 @@ from b24migrate.model.errors import GateUnmet, Permanent, Transient
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
+from b24migrate.model.values import is_number
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
 from b24migrate.targets import ask, count_fitting, existing_fields
 
@@ -27,6 +29,8 @@ _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
+# Mostly numbers. A currency is known by its code, an address by the record and its kind.
+_ID = re.compile(r"[A-Za-z0-9][\w:.-]{0,99}", re.ASCII)
 _UNKNOWN = "ERROR_METHOD_NOT_FOUND"
 _UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
 
@@ -98,7 +102,7 @@ class ImportTarget:
         known: dict[str, str] = {}
         for some in _chunks(emails):
             for entry in _entries(self._call(method, {"emails": list(some)}), method):
-                known[_text(entry, "email").lower()] = _text(entry, "id")
+                known[_text(entry, "email").lower()] = _id(entry)
         return known
 
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
@@ -208,7 +212,7 @@ class ImportTarget:
 
     def _put(self, body: Args) -> tuple[int, str | None]:
         result = self._call("import.files.put", body)
-        return _whole(result, "received"), _text_or_none(result, "id")
+        return _whole(result, "received"), None if result.get("id") in (None, "") else _id(result)
 
     def _call(self, method: str, body: Args) -> Mapping[str, Any]:
         """One POST of its own: never inside a batch, never with a key that the box would take for itself."""
@@ -282,7 +286,7 @@ def _outcome(entry: Mapping[str, Any]) -> Outcome:
         raise _strange("items")
     key = _text(entry, "key")
     if status != "failed":
-        return Outcome(key, status, _text(entry, "id"), ignored=_ignored_fields(entry), options=_options(entry))
+        return Outcome(key, status, _id(entry), ignored=_ignored_fields(entry), options=_options(entry))
     code, text, retry = _error(entry)
     return Outcome(key, status, None, code, text, retry)
 
@@ -358,7 +362,7 @@ def _record(entry: Mapping[str, Any]) -> TargetRecord:
     if fields != [] and not isinstance(fields, dict):  # PHP writes an empty map as a list
         raise _strange("fields")
     values = fields or {}
-    return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), values)
+    return TargetRecord(_text(entry, "key"), _id(entry), str(entry.get("digest") or ""), values)
 
 
 def _text(entry: Mapping[str, Any], name: str) -> str:
@@ -366,6 +370,15 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
     if value == "" or not isinstance(value, str | int) or isinstance(value, bool):
         raise _strange(name)
     return str(value)
+
+
+def _id(entry: Mapping[str, Any]) -> str:
+    """Of a record on the target. It is kept and sent in the place of references for good: what cannot be an ID must
+    not become one. PHP makes a 0 of an ID that it does not have."""
+    found = _text(entry, "id")
+    if not _ID.fullmatch(found) or (found.isdecimal() and not (int(found) and is_number(found))):
+        raise _strange("id")
+    return found
 
 
 def _text_or_none(entry: Mapping[str, Any], name: str) -> str | None:
