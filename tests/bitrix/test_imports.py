@@ -22,7 +22,7 @@ from b24sim.serve import Running, serve
 
 LIMITS = {"items": 3, "body_bytes": 4000, "file_bytes": 10**6, "chunk_bytes": 1000}
 # It would be sent in the place of every reference, and nothing would set it right later.
-NO_IDS = ("0001-01-01T00:00:00+14:00", "\ufffd\ufffd", "²", "a b", "7\x00", "../7", 0, "0", -1, 10**30, "x" * 101)
+NO_IDS = ("0001-01-01T00:00:00+14:00", "\ufffd\ufffd", "²", "a b", "7\x00", "../7", -1, 10**30, "x" * 101)
 INFO = {"contract": 1, "server": "x", "timezone": "UTC", "entities": ["users"], "limits": LIMITS}
 
 

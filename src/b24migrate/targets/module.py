@@ -374,9 +374,9 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
 
 def _id(entry: Mapping[str, Any]) -> str:
     """Of a record on the target. It is kept and sent in the place of references for good: what cannot be an ID must
-    not become one. PHP makes a 0 of an ID that it does not have."""
+    not become one. Only the first pipeline of deals has the ID 0."""
     found = _text(entry, "id")
-    if not _ID.fullmatch(found) or (found.isdecimal() and not (int(found) and is_number(found))):
+    if not _ID.fullmatch(found) or (found.isdecimal() and not is_number(found)):
         raise _strange("id")
     return found
 
