@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import msgspec
 import pytest
@@ -55,3 +56,30 @@ def test_whatever_bytes_come_they_can_be_looked_at(noise: bytes) -> None:
 def test_what_is_text_stays_as_it_is(text: str) -> None:
     for body in (json.dumps(text).encode(), msgspec.json.encode(text)):
         assert replace_half_characters(replace_invalid_bytes(body)) == body
+
+
+@pytest.mark.parametrize("unit", [rb"\ud83d", "\U0001f384".encode(), b"\xff"])
+def test_a_large_answer_takes_little_more_than_itself_until_it_is_read(unit: bytes) -> None:
+    body = b'{"result":"' + unit * (12_000_000 // len(unit)) + b'"}'
+    tracemalloc.start()
+    try:
+        replace_half_characters(replace_invalid_bytes(body))
+    except msgspec.ValidationError:  # another encoding
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 3 * len(body)
+
+
+def test_an_answer_in_another_encoding_makes_no_sense() -> None:
+    body = b'{"result":"' + "Договор".encode("cp1251") * 100_000 + b'"}'
+    error = open_answer(200, body, "user.get", Caller(), Envelope)
+    assert isinstance(error, MigrationError)
+    assert error.code == "STRANGE_ANSWER"
+
+
+def test_a_character_is_whole_also_where_the_answer_is_looked_at_in_pieces() -> None:
+    text = "x" * ((1 << 20) - 3) + "\U0001f384" * 300_000
+    assert replace_invalid_bytes(text.encode()) == text.encode()
+    assert replace_invalid_bytes(text.encode() + b"\xff") == text.encode() + "\ufffd".encode()

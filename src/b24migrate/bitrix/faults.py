@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
+import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from b24migrate.bitrix.envelope import UNREADABLE, Envelope, Head, Shape, number
 from b24migrate.messages import Message, say
 from b24migrate.messages.pages import PAGES, page_of
 from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.model.values import unescape_html
 from b24migrate.ports.quota import bounded
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "code_error", "open_answer", "raw_error", "to_error"]
@@ -174,32 +175,53 @@ def _text(raw: Raw | UnsetType) -> str:
 
 def _plain(text: str, redact: Callable[[str], str]) -> str:
     """Descriptions may contain HTML and may be long."""
-    plain = redact(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()))
+    plain = redact(" ".join(unescape_html(_HTML_TAG.sub(" ", text)).split()))
     return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"
 
 
+# It ends at the next tag at the latest: otherwise each of many that are never closed is searched to the end of the text.
+_HTML_TAG = re.compile(r"<[^<>]*>")
 # A pair of halves is one character and stays; so does an escaped backslash, whatever follows it.
 _ESCAPES = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
 )
 _HALF = len(rb"\ud83d")
 _UNKNOWN = rb"\ufffd"
+_PIECE = 1 << 20
+_MOST_GROWTH = 1 << 20  # half a million bytes that are no UTF-8 are no answer in UTF-8
 
 
 def replace_invalid_bytes(body: bytes) -> bytes:
-    """The same bytes where they are UTF-8. Others become the mark for an unknown character."""
+    """The same bytes where they are UTF-8. Others become the mark for an unknown character. Piece by piece: as text a
+    large answer takes four times its size. Raises ValidationError for a body that is in another encoding."""
     if body.isascii():
         return body
     try:
-        body.decode()
+        for _ in _decode_pieces(body, "strict"):
+            pass
     except UnicodeDecodeError:
-        return body.decode(errors="replace").encode()
+        repaired = bytearray()
+        for piece in _decode_pieces(body, "replace"):
+            repaired += piece.encode()
+            if len(repaired) > len(body) + _MOST_GROWTH:
+                raise msgspec.ValidationError from None
+        return bytes(repaired)
     return body
 
 
+def _decode_pieces(body: bytes, errors: str) -> Iterator[str]:
+    decoder, whole = codecs.getincrementaldecoder("utf-8")(errors), memoryview(body)
+    for start in range(0, len(body), _PIECE):
+        yield decoder.decode(whole[start : start + _PIECE], final=start + _PIECE >= len(body))
+
+
 def replace_half_characters(body: bytes) -> bytes:
-    """With the mark for an unknown character in the place of every half of one."""
-    return _ESCAPES.sub(lambda found: _UNKNOWN if len(found[0]) == _HALF else found[0], body)
+    """With the mark for an unknown character in the place of every half of one. The mark is as long as the half."""
+    repaired = bytearray(body)
+    for found in _ESCAPES.finditer(body):
+        if found.end() - found.start() == _HALF:
+            repaired[found.start() : found.end()] = _UNKNOWN
+    return bytes(repaired)
 
 
 # ---------------------------------------------------------------- error codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -87,6 +88,14 @@ def reference(value: Json) -> str | None:
     if value is None or isinstance(value, bool):
         return None
     return None if str(value) in NOTHING else str(value)
+
+
+def unescape_html(text: str) -> str:
+    """As it is where it names a character by a number that Python refuses to read: one of thousands of digits."""
+    try:
+        return html.unescape(text)
+    except ValueError:
+        return text
 
 
 def references(value: Json) -> list[str]:

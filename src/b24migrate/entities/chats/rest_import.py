@@ -390,7 +390,8 @@ def message_trace(item: Item) -> Args:
 def text_digest(text: Json, length: int | None = None) -> str:
     """A short word for a text, or for its beginning. Tags do not count: a box removes some, by the rights of the
     author."""
-    plain = " ".join(_TAG.sub(" ", str(text or "")).split())
+    head, end, tail = str(text or "").rpartition("]")  # behind it no tag is closed: none is searched for there
+    plain = " ".join((_TAG.sub(" ", head + end) + tail).split())
     return hashlib.sha256(plain[:length].encode()).hexdigest()[:16]
 
 

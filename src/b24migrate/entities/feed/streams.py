@@ -173,8 +173,9 @@ def important_until(record: SourceRecord) -> Json:
     return post_value(record.payload, "UF_IMPRTANT_DATE_END")
 
 
-# `#1` is a number, not a tag
-TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
+# `#1` is a number, not a tag. A tag ends at the next one at the latest: otherwise each of many that are never closed is
+# searched to the end of the text.
+TAG = re.compile(r"\[TAG\]((?:(?!\[TAG\]).)+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
 
 
 def tags(record: SourceRecord) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import unescape
 
 from b24migrate.entities.chats import rest_messages
 from b24migrate.entities.tasks import rest_rules
@@ -13,6 +12,7 @@ from b24migrate.entities.tasks.rest_version import chats_of, talks_in_chats
 from b24migrate.model.answers import decode_emoji
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
+from b24migrate.model.values import unescape_html
 from b24migrate.ports import Command
 from b24migrate.targets.rest import files, values
 from b24migrate.targets.rest.box import Box, rows_at, user_names
@@ -76,7 +76,7 @@ def _same_item(row: Args, trace: Args) -> bool:
 
 def _words(text: Json) -> list[str]:
     """A box may trim a text, end its lines otherwise, and spell its marks as HTML does."""
-    return unescape(str(text or "")).split()
+    return unescape_html(str(text or "")).split()
 
 
 def read_items(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
