@@ -99,6 +99,20 @@ def test_a_body_that_unpacks_to_more_than_a_gigabyte_costs_no_memory(
     assert int(ended.stdout.split("\n")[1]) < 250
 
 
+@pytest.mark.parametrize("what", ["call", "download"])
+@pytest.mark.parametrize("length", [b"-1", b"-5"])
+def test_a_part_with_a_negative_length_is_a_broken_answer(what: str, length: bytes) -> None:
+    """A read of -1 bytes would be one to the end."""
+    kind = b"application/json" if what == "call" else b"image/png"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with RawServer(lambda _: [head, length + b"\r\n", *[b"x" * (1 << 20)] * 400]) as server:
+        ended = subprocess.run(
+            [sys.executable, "-c", ASK, server.webhook, what], capture_output=True, text=True, check=False, timeout=60
+        )
+    assert ended.stdout.split("\n")[0] == "CONNECTION_LOST", ended.stderr
+    assert int(ended.stdout.split("\n")[1]) < 150
+
+
 def test_a_large_answer_that_waits_for_another_is_not_taken_for_a_slow_one() -> None:
     """It is not read meanwhile: no byte of it comes for longer than the window of the least rate."""
     body = b'{"result":"' + b" " * (9 << 20) + b'"}'

@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util.connection import allowed_gai_family
 
@@ -213,7 +213,7 @@ class _Bounded:
 
     def makefile(self, mode: str = "rb", *_: Any, **__: Any) -> IO[bytes]:
         assert mode == "rb"  # noqa: S101 - all that a client uses
-        return io.BufferedReader(_Reader(self, self._inner.makefile("rb", buffering=0)), _CHUNK)
+        return _Buffer(_Reader(self, self._inner.makefile("rb", buffering=0)), _CHUNK)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -251,6 +251,16 @@ class _Reader(io.RawIOBase):
         if not self.closed:
             self._counted.close()
         super().close()
+
+
+class _Buffer(io.BufferedReader):
+    """A portal says how long each part of its answer is, and the library takes a negative length for a length. It would
+    read to the end, whatever the size."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            raise ProtocolError("the answer does not say how long it is")
+        return super().read(size)
 
 
 class _Guarded(HTTPConnection):
