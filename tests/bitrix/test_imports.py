@@ -144,7 +144,7 @@ def test_an_upload_goes_on_where_it_stopped() -> None:
         {"received": 10, "id": False},
         {"received": 10, "id": True},
         {"received": 10, "id": {"odd": 1}},
-        *({"received": 10, "id": one} for one in NO_IDS),
+        *({"received": 10, "id": one} for one in (*NO_IDS, 0, "0")),
         {"received": True, "id": "7"},
         {"received": -1, "id": None},
         {"received": "10", "id": None},

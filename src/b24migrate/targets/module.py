@@ -212,7 +212,10 @@ class ImportTarget:
 
     def _put(self, body: Args) -> tuple[int, str | None]:
         result = self._call("import.files.put", body)
-        return _whole(result, "received"), None if result.get("id") in (None, "") else _id(result)
+        file_id = None if result.get("id") in (None, "") else _id(result)
+        if file_id == "0":
+            raise _strange("id")
+        return _whole(result, "received"), file_id
 
     def _call(self, method: str, body: Args) -> Mapping[str, Any]:
         """One POST of its own: never inside a batch, never with a key that the box would take for itself."""
