@@ -15,8 +15,14 @@ from tests.engine.world import World
 from b24migrate.entities.activities.reader import communications, files_of_activity, recording, settings
 from b24migrate.entities.attachments import parse_size
 from b24migrate.entities.catalog.streams import options
+from b24migrate.entities.crm.reader import multifields
+from b24migrate.entities.crm.structure import stage_code
 from b24migrate.entities.crm_comments.streams import files_of_comment
+from b24migrate.entities.feed.streams import files_of_comment as files_of_feed_comment
 from b24migrate.entities.owners import owner_value, type_of
+from b24migrate.entities.recurring.streams import nearest_day
+from b24migrate.entities.tasks.comments import behind_attachments
+from b24migrate.entities.tasks.streams import member
 from b24migrate.model import values
 from b24migrate.model.fields import ABSENT
 from b24migrate.model.source_records import SourceRecord
@@ -144,6 +150,30 @@ def test_an_owner_that_is_no_number_is_told_and_not_taken_for_none(pair: tuple[J
 @pytest.mark.parametrize("pair", [(0, 5), (2, 0), ("", ""), (None, "0"), (2, "")])
 def test_no_owner_is_none(pair: tuple[Json, Json]) -> None:
     assert owner_value(*pair) is None
+
+
+def test_what_is_no_list_of_objects_is_told() -> None:
+    for listed in ([[1]], ["a"], [None], {"n0": 5}, "a"):
+        with pytest.raises(values.OddValue):
+            multifields(seen(fm=listed))
+    with pytest.raises(values.OddValue):
+        behind_attachments(seen(ATTACHED_OBJECTS={"1": [1]}))
+    with pytest.raises(values.OddValue):
+        list(files_of_feed_comment(seen(attach=5)))
+    for one in ([1], {"ID": OBJECT}):
+        with pytest.raises(values.OddValue):
+            member(seen(), one, resolver())
+    with pytest.raises(values.OddValue):
+        stage_code(seen(), "NEW", resolver())
+
+
+def test_the_day_after_the_last_one_is_told() -> None:
+    with pytest.raises(values.OddValue):
+        nearest_day("NEXT")(seen(NEXT="9999-12-31T23:59:59"))
+
+
+def resolver() -> Any:
+    """Asked for nothing."""
 
 
 def test_a_type_by_its_word() -> None:

@@ -69,12 +69,16 @@ def write(made: World, table: str, key: str, payload: str) -> str:
     return str(before)
 
 
-@pytest.mark.parametrize("odd", ["object", "broken"])
+@pytest.mark.parametrize("odd", ["object", "broken", "deep"])
 def test_a_staged_record_that_makes_no_sense_fails_alone_and_can_be_retried(small: World, odd: str) -> None:
     assert small.run("users", phases=GET).exit_code == 0
     victim = one_of(small)
     ((payload,),) = small.sql("SELECT Payload FROM Users WHERE RowKey = ?", victim)
-    spoilt = json.dumps({**json.loads(payload), "LAST_NAME": {"odd": [1]}}) if odd == "object" else '{"ID": "'
+    spoilt = {
+        "object": json.dumps({**json.loads(payload), "LAST_NAME": {"odd": [1]}}),
+        "broken": '{"ID": "',
+        "deep": f'{{"ID": "{victim}", "LAST_NAME": {"[" * 3000}{"]" * 3000}}}',
+    }[odd]
     write(small, "Users", victim, spoilt)
     ended = small.run("users", phases=SET)
     assert ended.exit_code == 5

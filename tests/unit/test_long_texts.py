@@ -17,7 +17,22 @@ from b24migrate.model.streams import SourceRecord
 from b24migrate.model.values import unescape_html
 
 LETTERS = 3_000_000
-UNITS = ("<", "[", "[TAG]x", "#", "[USER=", "[CHAT=", "[DISK=", "/crm/deal/", "/company/", "bxacid:", "&#9", "&", "a@", "\\")
+UNITS = (
+    "<",
+    "[",
+    "[TAG]x",
+    "#",
+    "[USER=",
+    "[CHAT=",
+    "[DISK=",
+    "/crm/deal/",
+    "/company/",
+    "bxacid:",
+    "&#9",
+    "&",
+    "a@",
+    "\\",
+)
 
 
 def error(text: str) -> object:

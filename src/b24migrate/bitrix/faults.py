@@ -179,7 +179,8 @@ def _plain(text: str, redact: Callable[[str], str]) -> str:
     return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"
 
 
-# It ends at the next tag at the latest: otherwise each of many that are never closed is searched to the end of the text.
+# It ends at the next tag at the latest: otherwise each of many that are never closed is searched to the end of the
+# text.
 _HTML_TAG = re.compile(r"<[^<>]*>")
 # A pair of halves is one character and stays; so does an escaped backslash, whatever follows it.
 _ESCAPES = re.compile(

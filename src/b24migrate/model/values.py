@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
-from b24migrate.model.records import Json
+from b24migrate.model.records import Args, Json
 
 LONGEST_ID = 18  # digits: larger numbers than any database counts with
 LARGEST = 2.0**63  # of whole numbers: no portal keeps larger ones
@@ -120,6 +120,14 @@ def members(value: Json) -> list[Json]:
     if is_unset(value):
         return []
     raise OddValue
+
+
+def objects(value: Json) -> list[Args]:
+    """The members of a list, which are objects."""
+    found = members(value)
+    if not all(isinstance(one, dict) for one in found):
+        raise OddValue
+    return found
 
 
 def by_number(source_id: str) -> tuple[int, str]:

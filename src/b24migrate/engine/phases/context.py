@@ -227,7 +227,10 @@ def decode_row(row: Row, stream: Stream) -> SourceRecord:
 
 def decode_payload(stream: Stream, payload: bytes) -> Mapping[str, Json]:
     """Raises msgspec.DecodeError for a damaged row, and for one that is no object."""
-    decoded = msgspec.json.decode(payload, type=dict[str, Json])
+    try:
+        decoded = msgspec.json.decode(payload, type=dict[str, Json])
+    except (RecursionError, UnicodeDecodeError):  # nested too deeply, or with a name that is not UTF-8
+        raise msgspec.DecodeError from None
     return decoded if stream.view is None else stream.view(decoded)
 
 

@@ -52,7 +52,10 @@ class Trees:
     def rewrite(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.tree is not None:
             done.places += [(f"{spec.name}/{place}", what) for place, what in spec.tree.doubts(value)]
-        return self._walk(TreePosition(spec, one, done, spec.name), value)
+        try:
+            return self._walk(TreePosition(spec, one, done, spec.name), value)
+        except RecursionError:  # deeper than any template that a person has drawn
+            raise values.OddValue from None
 
     def _walk(self, at: TreePosition, value: Json, under: str = "") -> Json:
         if isinstance(value, str):

@@ -17,7 +17,7 @@ from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
 from b24migrate.model.streams import FileKind
-from b24migrate.model.values import OddValue, flag, members, number, reference, text, whole
+from b24migrate.model.values import flag, number, objects, reference, text, whole
 from b24migrate.ports import Command, Source
 
 FILE_KIND = "crm"
@@ -72,12 +72,9 @@ def multifields(seen: SourceRecord) -> Json:
     listed = seen.payload.get("fm", ABSENT)
     if listed is ABSENT:
         return ABSENT
-    found = members(listed)
-    if not all(isinstance(one, dict) for one in found):
-        raise OddValue
     return [
         {"typeId": text(one.get("typeId")), "valueType": text(one.get("valueType")), "value": text(one.get("value"))}
-        for one in found
+        for one in objects(listed)
     ]
 
 

@@ -14,7 +14,7 @@ from b24migrate.model.readings import Gather, Listing, Offset
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, Table, digest
 from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.model.streams import Entity, NaturalKey, Stream
-from b24migrate.model.values import flag
+from b24migrate.model.values import OddValue, flag, reference
 from b24migrate.ports import Command, Source
 
 WITH_PIPELINES = (DEAL, CONTACT, COMPANY, SMART_INVOICE)  # besides the smart processes; not every portal has them all
@@ -135,7 +135,10 @@ def stages_place(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
 
 
 def stage_code(seen: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    return stage(str(seen.payload["ENTITY_ID"]), str(value), resolve)
+    owner = reference(seen.payload.get("ENTITY_ID"))
+    if owner is None:
+        raise OddValue
+    return stage(owner, str(value), resolve)
 
 
 def shade(seen: SourceRecord) -> Json:

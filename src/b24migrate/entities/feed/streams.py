@@ -24,6 +24,7 @@ from b24migrate.model.readings import Alias, Backward, ChildKeys, Gather, Joined
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
 from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.values import members
 from b24migrate.ports import Command, Source
 
 PAGE = 50
@@ -290,14 +291,14 @@ def entry_of(row: Args) -> str:
 
 
 def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
-    mine = [files[str(one)] for one in row.get("attach") or () if str(one) in files]
+    mine = [files[str(one)] for one in members(row.get("attach")) if str(one) in files]
     kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
     return {"files": kept} if kept else None
 
 
 def files_of_comment(record: SourceRecord) -> Iterator[FileRef]:
     known = {str(one["id"]): one for one in record.extras.get("files", ())}
-    for one in map(str, record.payload.get("attach") or ()):
+    for one in map(str, members(record.payload.get("attach"))):
         about = known.get(one, {})
         yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
 

@@ -93,7 +93,12 @@ def nearest_day(name: str) -> Take:
     def take(seen: SourceRecord) -> Json:
         value = seen.payload.get(name, ABSENT)
         when = moment(value, ZoneInfo("UTC"))
-        return value if when is None else (when.utc + timedelta(minutes=when.offset_min, hours=12)).date().isoformat()
+        if when is None:
+            return value
+        try:
+            return (when.utc + timedelta(minutes=when.offset_min, hours=12)).date().isoformat()
+        except OverflowError:  # the last day of all
+            raise OddValue from None
 
     return take
 

@@ -19,6 +19,7 @@ from b24migrate.model.readings import Again, Backward, JoinedList, Parents, PerP
 from b24migrate.model.records import Json, Row, SetAside, Table, order_key
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import ChangeRules, Stream, Written
+from b24migrate.model.values import objects
 from b24migrate.ports import Answer, Command, Source
 
 UNSEEN = say("skip.unseen_comments")
@@ -51,8 +52,8 @@ def files_of_comment(record: SourceRecord) -> Iterable[FileRef]:
 def behind_attachments(record: SourceRecord) -> Mapping[str, str]:
     """A comment of the forum contains the file behind an attachment."""
     listed = record.payload.get("ATTACHED_OBJECTS")
-    members = listed.values() if isinstance(listed, dict) else ()
-    return {str(one["ATTACHMENT_ID"]): f"disk:{one['FILE_ID']}" for one in members if one.get("FILE_ID")}
+    files = objects(listed) if isinstance(listed, dict) else ()
+    return {str(one.get("ATTACHMENT_ID")): f"disk:{one['FILE_ID']}" for one in files if one.get("FILE_ID")}
 
 
 def what_counts(payload: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -31,6 +31,7 @@ from b24migrate.model.readings import Again, Enrichment, Keyset, Listing, Parent
 from b24migrate.model.records import Json, Row, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
+from b24migrate.model.values import objects, reference
 from b24migrate.ports import Command, Source
 
 MODERN = "tasks.task.list"
@@ -293,7 +294,8 @@ def parent_item(record: SourceRecord) -> Json:
 
 
 def member(_: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    return {"ID": resolve("users", str(value["ID"])), "TYPE": value.get("TYPE")}
+    (one,) = objects([value])
+    return {"ID": resolve("users", reference(one.get("ID")) or ""), "TYPE": one.get("TYPE")}
 
 
 def has_checklist(task: SourceRecord) -> bool | None:
