@@ -22,6 +22,7 @@ from b24migrate.model.records import Job, Record
 from b24migrate.stores.sqlite import queue
 from b24sim.context import Method
 from b24sim.phpjson import decode, encode
+from b24sim.portal import Portal
 from b24sim.result import Result
 
 Json = Any
@@ -30,7 +31,12 @@ GET, SET = ("get",), ("set", "verify")
 
 def altering(made: World, name: str, change: Callable[[Json], Json]) -> Callable[[], None]:
     """The cloud changes what this method answers, until the returned function is called."""
-    methods = made.cloud.portal.methods
+    return alter_answers(made.cloud.portal, name, change)
+
+
+def alter_answers(portal: Portal, name: str, change: Callable[[Json], Json]) -> Callable[[], None]:
+    """The portal changes what this method answers, until the returned function is called."""
+    methods = portal.methods
     find = methods.find
 
     def found(wanted: str) -> Method | None:

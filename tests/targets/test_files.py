@@ -6,8 +6,10 @@ import hashlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.engine.test_odd_values import alter_answers
 from tests.targets.everything import moving
 
 from b24migrate.entities.feed import rest_comments, rest_rules
@@ -43,6 +45,18 @@ def test_a_file_is_uploaded_once_even_when_the_answer_gets_lost(tmp_path: Path, 
         assert len(set(numbers)) == 1
         assert len(drive.files) == 1
         assert drive.files[int(numbers[0] or 0)].file.size == len(data)
+
+
+@pytest.mark.parametrize("odd", [[1], None, 0, "0", True, "../7", "x"])
+def test_an_answer_that_names_no_file_counts_as_lost(tmp_path: Path, odd: Any) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        target, drive = app.context.target, move.world.box.portal.company.drive
+        honest = alter_answers(move.world.box.portal, "disk.folder.uploadfile", lambda said: {**said, "ID": odd})
+        about = ("source:file:disk:5", "plan.pdf", len(SMALL), hashlib.sha256(SMALL).hexdigest())
+        with pytest.raises(Transient):
+            target.put_file(*about, io.BytesIO(SMALL))
+        honest()
+        assert drive.files.keys() == {int(target.put_file(*about, io.BytesIO(SMALL)) or 0)}
 
 
 class Watched(io.BytesIO):

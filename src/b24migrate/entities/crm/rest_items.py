@@ -23,7 +23,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Args, Item, Json
 from b24migrate.ports import Command
-from b24migrate.targets.rest.box import Box, in_chunks, rows_at
+from b24migrate.targets.rest.box import Box, in_chunks, new_id, rows_at
 from b24migrate.targets.rest.fields import FieldMethods, older_methods
 from b24migrate.targets.rest.writer import STAMP, CreateResult, Known, Writer
 
@@ -137,7 +137,7 @@ class Kind:
     @staticmethod
     def _decode_result(item: Item, answer: Args) -> CreateResult:
         if isinstance(answer.get("item"), Mapping):
-            return CreateResult(item.key, str(answer["item"]["id"]))
+            return CreateResult(item.key, new_id(answer["item"]["id"], "crm.item.batchImport"))
         text = str(answer.get("error_description") or "")
         return CreateResult(
             item.key, error=code_error(str(answer.get("error") or "EMPTY"), "crm.item.batchImport", text=text)

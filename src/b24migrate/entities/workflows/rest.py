@@ -18,7 +18,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import NOWHERE, Args, Item, Json
 from b24migrate.targets.rest import values
-from b24migrate.targets.rest.box import Box, ask_as_application, call_as_application, rows_at, unexpected_answer
+from b24migrate.targets.rest.box import Box, ask_as_application, call_as_application, new_id, rows_at
 from b24migrate.targets.rest.writer import CreateResult, Known, Writer, stamp_key
 
 VERSION = 2
@@ -92,12 +92,9 @@ def add_template(box: Box, item: Item) -> CreateResult:
         "AUTO_EXECUTE": NEVER,  # kernels want a text, also in JSON
     }
     try:
-        number = str(call_as_application(box, ADD, params))
+        return CreateResult(item.key, new_id(call_as_application(box, ADD, params), ADD))
     except Permanent as error:
         return CreateResult(item.key, error=error)
-    if not number.isdecimal():
-        raise unexpected_answer(ADD)
-    return CreateResult(item.key, number)
 
 
 def body(item: Item) -> list[str]:

@@ -21,6 +21,7 @@ from b24migrate.messages import say
 from b24migrate.model.answers import open_list
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Args, Json
+from b24migrate.model.values import is_number
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
 from b24migrate.targets.rest.journal import PendingCreates
 
@@ -190,6 +191,14 @@ def unexpected_answer(what: str) -> Transient:
     error = Transient(say("target.odd_rest", what=what), code="STRANGE_ANSWER")
     error.own = True  # it did answer
     return error
+
+
+def new_id(value: Json, method: str) -> str:
+    """Of a record that was just made. It is kept for good: an answer that names none counts as lost."""
+    found = str(value)
+    if not is_number(found) or found == "0":
+        raise unexpected_answer(method)
+    return found
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from b24migrate.bitrix.hosts import split_address
 from b24migrate.messages import say
 from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.model.records import Args, Json
-from b24migrate.targets.rest.box import INSIDE_BYTES, Box, rows_at
+from b24migrate.targets.rest.box import INSIDE_BYTES, Box, new_id, rows_at
 from b24migrate.targets.rest.journal import Journal, JournalEntry, State
 
 STREAM = "files"
@@ -86,14 +86,13 @@ def upload_file(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
     if upload.size > AT_ONCE_BYTES:
         place_for_bytes = box.question("disk.folder.uploadfile", {"id": place, "generateUniqueName": True})
         name = upload.name or "file"
-        return str(
-            post_file(box.portal, str(place_for_bytes["uploadUrl"]), str(place_for_bytes["field"]), name, content)["ID"]
-        )
+        address, field = str(place_for_bytes["uploadUrl"]), str(place_for_bytes["field"])
+        return new_id(post_file(box.portal, address, field, name, content)["ID"], NAME)
     content.seek(0)
     encoded = base64.b64encode(content.read()).decode()
     name = upload.name or "file"
     params = {"id": place, "data": {"NAME": name}, "fileContent": [name, encoded], "generateUniqueName": True}
-    return str(box.call("disk.folder.uploadfile", params)["ID"])
+    return new_id(box.call("disk.folder.uploadfile", params)["ID"], "disk.folder.uploadfile")
 
 
 # ---------------------------------------------------------------- folders
@@ -132,7 +131,7 @@ def _add_folder(box: Box, parent: str, name: str) -> str:
         if not found:
             raise
         return found
-    return str(made["ID"])
+    return new_id(made["ID"], "disk.folder.addsubfolder")
 
 
 def _find_by_name(box: Box, parent: str, name: str) -> str:
