@@ -213,3 +213,15 @@ def test_an_entry_with_the_number_of_another_post_is_not_mistaken_for_it(tmp_pat
                 entries = feed.posts_of_entries(app.context.source, {str(post.log_id): 0})
                 assert entries[str(post.log_id)].id == (str(post.id) if kind is Cursor.ENTRY else "")
             assert found
+
+
+@pytest.mark.parametrize("odd", ["10000-01-01T00:00:00Z", "", "²", "9" * 5000])
+def test_an_entry_without_a_number_leaves_the_others_their_posts(tmp_path: Path, odd: str) -> None:
+    with company(tmp_path, FeedHabits(), webhooks=(1,)) as made:
+        posts = made.cloud.portal.company.feed.posts
+        for post in posts.values():
+            post.dest = (ALL,)
+        chosen = next(post for post in posts.values() if post.status == PUBLISHED)
+        with made.app() as app:
+            entries = feed.posts_of_entries(app.context.source, {odd: 0, str(chosen.log_id): 0})
+    assert (entries[odd].id, entries[str(chosen.log_id)].id) == ("", str(chosen.id))

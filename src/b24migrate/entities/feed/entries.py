@@ -11,6 +11,7 @@ from b24migrate.model.answers import id_of, open_list
 from b24migrate.model.readings import ANY, Named
 from b24migrate.model.records import Row
 from b24migrate.model.streams import Asking, Probe
+from b24migrate.model.values import is_number
 from b24migrate.ports import Answer, Command, Source
 
 METHOD = "log.blogpost.get"
@@ -170,7 +171,9 @@ def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Na
     found: dict[str, str] = {}
     for via in sorted(set(entries.values())):
         for one in dict.fromkeys((via, 0)):
-            left = [entry for entry, likely in entries.items() if likely == via and entry not in found]
+            left = [
+                entry for entry, likely in entries.items() if likely == via and entry not in found and is_number(entry)
+            ]
             posts = own_posts(source, left, one)
             if posts is None:
                 return for_all(entries, Cursor.NONE)
