@@ -13,8 +13,9 @@ from tests.engine.test_odd_values import altering
 from tests.engine.world import World
 
 from b24migrate.entities.activities.reader import communications, files_of_activity, recording, settings
-from b24migrate.entities.attachments import parse_size
+from b24migrate.entities.attachments import drive_refs, parse_size
 from b24migrate.entities.catalog.streams import options
+from b24migrate.entities.chats.streams import attached_files
 from b24migrate.entities.crm.reader import multifields
 from b24migrate.entities.crm.structure import stage_code
 from b24migrate.entities.crm_comments.streams import files_of_comment
@@ -128,6 +129,17 @@ def test_what_is_no_list_of_files_is_told(value: Json) -> None:
 @pytest.mark.parametrize("value", [None, "", False, [], {}, [5], {"a": {"id": None}}])
 def test_no_files_are_none(value: Json) -> None:
     assert list(files_of_activity(seen(FILES=value))) == list(files_of_comment(seen(FILES=value))) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "name"), [("a.txt", "a.txt"), (7, "7"), (OBJECT, ""), ([1], ""), (True, ""), (None, "")]
+)
+def test_what_is_no_name_of_a_file_names_none(told: Json, name: str) -> None:
+    posted = SourceRecord("1:2", {"attach": [5]}, {"files": [{"id": 5, "name": told}]})
+    written = SourceRecord("1:2", {"params": {"FILE_ID": [5]}}, {"files": [{"id": 5, "name": told}]})
+    found = [*files_of_feed_comment(posted), *attached_files(written)]
+    found += drive_refs({"1": {"ATTACHMENT_ID": 1, "FILE_ID": 5, "OBJECT_ID": 5, "NAME": told}})
+    assert [one.name for one in found] == [name] * 3
 
 
 def test_what_is_no_recording_and_no_address_is_told() -> None:

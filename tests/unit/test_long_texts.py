@@ -13,7 +13,7 @@ from b24migrate.engine.phases.texts import TextRewriter
 from b24migrate.entities import catalog
 from b24migrate.entities.chats.rest_import import text_digest
 from b24migrate.entities.feed.streams import tags
-from b24migrate.model.streams import SourceRecord
+from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.values import unescape_html
 
 LETTERS = 3_000_000

@@ -12,7 +12,7 @@ from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import Json, Row
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
 from b24migrate.model.streams import FileKind
-from b24migrate.model.values import OddValue, whole
+from b24migrate.model.values import OddValue, file_name, whole
 from b24migrate.ports import Answer, Command, Source
 
 # the ids of a record's attachments, as the payload has them
@@ -83,7 +83,7 @@ def describe_file(attachment: str, row: Json) -> Json:
     Whether the object may be read shows when its link is asked for; the attachment's own link serves as well."""
     row = row or {}
     key = f"disk:{row['OBJECT_ID']}" if row.get("OBJECT_ID") else f"attached:{attachment}"
-    return {"key": key, "name": str(row.get("NAME") or ""), "size": parse_size(row)}
+    return {"key": key, "name": file_name(row.get("NAME")), "size": parse_size(row)}
 
 
 def parse_size(row: Mapping[str, Json]) -> int | None:
@@ -140,7 +140,7 @@ def drive_refs(listed: Json) -> list[FileRef]:
         FileRef(
             "disk",
             str(one["FILE_ID"]),
-            name=str(one.get("NAME") or ""),
+            name=file_name(one.get("NAME")),
             size=parse_size(one),
             place=f"{ATTACHMENT}{one.get('ATTACHMENT_ID')}",
         )

@@ -13,6 +13,7 @@ from b24migrate.entities.crm.reader import CRM_FILES
 from b24migrate.model.records import Json
 from b24migrate.model.source_records import FileLink, FileRef
 from b24migrate.model.streams import FileKind, Mention
+from b24migrate.model.values import file_name
 from b24migrate.ports import Command, Source
 
 
@@ -61,7 +62,7 @@ def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[st
         if answer.result is not None:
             row: Json = msgspec.json.decode(answer.result)
             if isinstance(row, dict) and row.get(way.field):
-                found[ref.key] = FileLink(str(row[way.field]), str(row.get("NAME") or ""))
+                found[ref.key] = FileLink(str(row[way.field]), file_name(row.get("NAME")))
     return found
 
 

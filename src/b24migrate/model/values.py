@@ -90,6 +90,11 @@ def reference(value: Json) -> str | None:
     return None if str(value) in NOTHING else str(value)
 
 
+def file_name(value: Json) -> str:
+    """Nothing where it is no name: the link or the download may tell it. A name of digits may come as a number."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
 def unescape_html(text: str) -> str:
     """As it is where it names a character by a number that Python refuses to read: one of thousands of digits."""
     try:

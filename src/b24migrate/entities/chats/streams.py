@@ -36,6 +36,7 @@ from b24migrate.model.readings import (
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
 from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.values import file_name
 from b24migrate.ports import Source
 
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
@@ -117,7 +118,7 @@ def attached_files(record: SourceRecord) -> Iterable[FileRef]:
     for file_id in file_ids(record):
         details = known.get(file_id, {})
         yield FileRef(
-            "disk", file_id, name=str(details.get("name", "")), size=details.get("size"), place=f"chat{record.parent}"
+            "disk", file_id, name=file_name(details.get("name")), size=details.get("size"), place=f"chat{record.parent}"
         )
 
 

@@ -24,7 +24,7 @@ from b24migrate.model.readings import Alias, Backward, ChildKeys, Gather, Joined
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
 from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
-from b24migrate.model.values import members
+from b24migrate.model.values import file_name, members
 from b24migrate.ports import Command, Source
 
 PAGE = 50
@@ -300,7 +300,7 @@ def files_of_comment(record: SourceRecord) -> Iterator[FileRef]:
     known = {str(one["id"]): one for one in record.extras.get("files", ())}
     for one in map(str, members(record.payload.get("attach"))):
         about = known.get(one, {})
-        yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
+        yield FileRef("disk", one, name=file_name(about.get("name")), size=about.get("size"))
 
 
 def keys_of(refs: Iterable[FileRef]) -> list[str]:
