@@ -15,3 +15,4 @@ class MessageHabits:
     plain_first_id: bool = False  # FIRST_ID=0 brings the oldest messages only, in order, as portals did until mid-2026
     exact_count: bool = False
     search: str = "all"  # what a search without a text shows; people: no words of the portal itself; none: an error
+    chats_by: str = "people"  # what a search for chats looks at, besides their titles; titles: nothing else

@@ -170,14 +170,23 @@ def _exists(context: Context, number: int) -> bool:
 
 
 def search_chats(context: Context, params: Params) -> Result:
+    """By the beginnings of words of the title and of the names of participants; without an index of the whole text
+    (kernel 25.100) by the beginning of the title. Private dialogs are not in the index."""
     text = str(params.get("FIND") or "")
     if len(text) < 2:
         raise RestError("FIND_SHORT", "Too short a search phrase")
     company, user = context.portal.company, context.caller.user
+    people = context.portal.message_habits.chats_by == "people"
     found = [
         chat
         for chat in company.chats.values()
-        if chat.kind != PRIVATE and text.casefold() in chat.name.casefold() and company.readable(chat, user)
+        if chat.kind != PRIVATE
+        and company.readable(chat, user)
+        and (
+            _has_words(text, [chat.name, *map(company.name_of, chat.members)])
+            if people
+            else chat.name.casefold().startswith(text.casefold())
+        )
     ]
     found.sort(key=lambda chat: -chat.id)
     limit = min(max(whole(params.get("LIMIT", 10)) or 10, 1), 50)
@@ -185,6 +194,11 @@ def search_chats(context: Context, params: Params) -> Result:
     page = found[offset : offset + limit]
     following = offset + limit if offset + limit < len(found) else None
     return Result(encode_all(_found_shape(context, chat) for chat in page), len(found), following)
+
+
+def _has_words(text: str, names: list[str]) -> bool:
+    words = " ".join(names).casefold().split()
+    return all(any(word.startswith(one) for word in words) for one in text.casefold().split())
 
 
 def _found_shape(context: Context, chat: Chat) -> dict[str, Any]:
