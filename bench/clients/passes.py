@@ -40,19 +40,20 @@ def main(options: dict[str, Any]) -> None:
                 complete(app, PHASES[:1], (entity,))
             read.append(step(app, phases, options["controls"], entity, phase))
         complete(app, PHASES[:-1], EMPTY)
-        complete(app, IMPORT)
-        deltas = [delta(app, source, share) for share in options["shares"]]
+        entities = (*dict.fromkeys(entity for entity, _ in options["steps"]), *EMPTY)
+        complete(app, IMPORT, entities)
+        deltas = [delta(app, source, share, entities) for share in options["shares"]]
     say(steps=read, deltas=deltas)
 
 
-def delta(app: App, control: str, share: float) -> dict[str, Any]:
-    """Of all entities together, as `sync` does it."""
+def delta(app: App, control: str, share: float, entities: tuple[str, ...]) -> dict[str, Any]:
+    """Of the entities that were read, together, as `sync` does it."""
     counts: dict[str, Any] = {"streams": {}}
     if share:
         counts = wish(control, "mutate", {"days": 1, "seed": SEED, "share": share, "without": WITHOUT})
     wish(control, "clock", {"advance": APART_S})
     before = asked(control, "stats")
-    complete(app, PHASES, delta=True)
+    complete(app, PHASES, entities, delta=True)
     after = asked(control, "stats")
     carried = Counter(after["carried"]) - Counter(before["carried"])
     commands = Counter(after["calls"]) - Counter(before["calls"])
