@@ -39,6 +39,9 @@ class Known(NamedTuple):
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
     deep: bool = False  # whether a delta pass reads what changes no date and no count
     staged: Callable[[], int] = lambda: 0  # how many records of the stream are known
+    # Of a hint by its name: whether a pass has found it wrong, and that this one does.
+    refuted: Callable[[str], bool] = lambda _: False
+    refute: Callable[[str], None] = lambda _: None
 
 
 def person_name(parent: SourceRecord) -> str:

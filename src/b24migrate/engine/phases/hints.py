@@ -16,7 +16,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.moved import watched_fields
 from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Job
-from b24migrate.model.source_records import SourceRecord
+from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.model.streams import Stream
 from b24migrate.ports import CHECKPOINTS, RegisterRow
 
@@ -73,6 +73,14 @@ def refuted_before(context: RunContext, stream: Stream, which: int, pass_no: int
 
 def refute(context: RunContext, stream: Stream, which: int, hint: str, pass_no: int) -> None:
     context.store.write(CHECKPOINTS, [RegisterRow(refuted_key(stream, which, hint), {"Pass": pass_no})])
+
+
+def known_with_hints(context: RunContext, stream: Stream, pass_no: int) -> Known:
+    """What is known of the stream, with the hints of its listing that were refuted."""
+    return context.known(stream)._replace(
+        refuted=lambda hint: context.store.read(CHECKPOINTS, refuted_key(stream, 0, hint)) is not None,
+        refute=lambda hint: refute(context, stream, 0, hint, pass_no),
+    )
 
 
 def refuted_key(stream: Stream, which: int, hint: str) -> str:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from b24migrate.engine.phases import delta, moved
 from b24migrate.engine.phases.context import Follow, Later, RunContext, walk
 from b24migrate.engine.phases.enrichment import enrich_page
-from b24migrate.engine.phases.hints import first_lane
+from b24migrate.engine.phases.hints import first_lane, known_with_hints
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, PAGES_OF_A_PARENT
 from b24migrate.engine.phases.read_children import GENTLY_AFTER, estimate_prefix, gap_key, trusted_prefix
 from b24migrate.engine.phases.stage import checkpoint_row, keep_page, number_pages
@@ -112,7 +112,7 @@ def read(context: RunContext, job: Job) -> Follow:
         reading = select_custom_fields(context, stream, reading)
     again = reading.again if isinstance(reading, Gather) else None
     if again and delta.this_pass(context, stream, int(job.args["pass"])).listed:
-        page = again(context.source, job.args["cursor"], context.known(stream))
+        page = again(context.source, job.args["cursor"], known_with_hints(context, stream, int(job.args["pass"])))
     else:
         page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
 

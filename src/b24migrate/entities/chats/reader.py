@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from b24migrate.entities.chats.search import LAST, Disproved, choose_sample, choose_word, confirms, find_details
 from b24migrate.entities.readers import same_id
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
@@ -27,6 +28,7 @@ NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 PAGES_AT_ONCE = 20  # of lists, in a request: each has half a megabyte
 ENUMERATIONS = 5
+SEARCH = "search"  # the hint that a search tells the same as questions about each chat
 LOOKED_UP = 100  # staged chats
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
@@ -73,15 +75,57 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
 
 
 def gather_again(source: Source, cursor: Args, known: Known) -> Page:
-    """The same, without the participants of chats that are as they were."""
+    """The same, without the participants of chats that are as they were, nor the details that a search tells."""
     if "chats" in cursor:
-        return read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
+        return read_and_check(source, cursor, known)
+    started = datetime.now(UTC)
     alarms: list[str] = []
-    found, skipped, rows = enumerate_chats(source, alarms, known.staged())
-    same = set[int]() if known.deep else find_same(rows, known)
+    found, skipped, listed = enumerate_chats(source, alarms, known.staged())
+    same = set[int]() if known.deep else find_same(listed, known)
     chats = [chat._replace(people=one not in same) for one, chat in found.items()]
-    jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(sorted(chats)))]
-    return Page(next=jobs, aside=list(skipped.values()), alarms=alarms)
+    last = {one: listed[one].get(LAST) for one in same}
+    rows, aside = search_details(source, [one for one in chats if not one.people], last, known)
+    sample = choose_sample({one: last[one] for one in rows})
+    asked = sorted(one for one in chats if one.chat_id in sample or one.chat_id not in rows)
+    jobs: list[Args] = [
+        {"n": n, "chats": some, "told": [one.chat_id for one in some if one.chat_id in rows]}
+        for n, some in enumerate(in_batches(asked))
+    ]
+    log = [PageEntry(len(jobs), len(rows), len(rows), digest(list(rows)), started, datetime.now(UTC))] if rows else []
+    return Page(rows=list(rows.values()), next=jobs, aside=[*skipped.values(), *aside], alarms=alarms, log=log)
+
+
+def read_and_check(source: Source, cursor: Args, known: Known) -> Page:
+    """The details of chats. Those of which a search told otherwise make all of them be read again, without it."""
+    told = known.lookup("chats", [str(one) for one in cursor.get("told", ())])
+    page = read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
+    asked = {row.source_id: row_in(row.payload, "im.dialog.get") for row in page.rows if row.source_id in told}
+    if not all(one.id in asked and confirms(asked[one.id], one.payload) for one in told.values()):
+        known.refute(SEARCH)
+        page.next.append({})
+    return page
+
+
+def search_details(
+    source: Source, chats: Sequence[FoundChat], last: Mapping[int, Json], known: Known
+) -> tuple[dict[int, Row], list[SetAside]]:
+    """Of chats with the same participants as before. A search shows no private dialogs."""
+    rows: dict[int, Row] = {}
+    aside: list[SetAside] = []
+    owners = {} if known.refuted(SEARCH) else known.lookup("users", source.owners)
+    try:
+        for via, owner in enumerate(source.owners):
+            mine = {one.chat_id: one for one in chats if one.via == via and one.dialog.startswith("chat")}
+            word = choose_word(owners[owner].payload) if owner in owners else ""
+            for before, row in find_details(source, {one: last[one] for one in mine}, word, via, known):
+                chat = mine[int(before.id)]
+                extras = chat_extras(chat.dialog, via, before.extras["users"])
+                rows[chat.chat_id] = Row(before.id, msgspec.json.encode(row), extras)
+                aside += unlisted_comments(chat, row)
+    except Disproved:
+        known.refute(SEARCH)
+        return {}, []
+    return rows, aside
 
 
 def find_same(rows: Mapping[int, Args], known: Known) -> set[int]:
@@ -122,14 +166,15 @@ def enumerate_chats(
     source: Source, alarms: list[str], expected: int = 0
 ) -> tuple[dict[int, FoundChat], dict[str, SetAside], dict[int, Args]]:
     """The chats, what is in the lists besides, and what they tell of the chats. A list is sorted by activity and shifts
-    while it is read, so it is read until nothing new turns up. `expected`: so many fit into the first request."""
+    while it is read, so it is read until nothing new turns up. `expected`: so many chats, and as many others as are in
+    a list as a rule, fit into the first request."""
     found: dict[int, FoundChat] = {}
     rows: dict[int, Args] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
     clear: set[str] = set()  # names of which some webhook tells what they are
     for via in range(len(source.owners)):
-        pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(PAGES_AT_ONCE, expected // RECENT_LIMIT + 1)}
+        pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(PAGES_AT_ONCE, expected * 5 // 4 // RECENT_LIMIT + 1)}
         nameless: dict[str, Args] = {}
         for _ in range(ENUMERATIONS):
             before = len(found) + len(skipped)
@@ -159,8 +204,8 @@ def enumerate_chats(
 
 def list_row(item: Args) -> Args:
     """What a list returns of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
-    chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
-    return {name: chat[name] for name in TELLING if name in chat}
+    chat, message = (item[name] if isinstance(item.get(name), dict) else {} for name in ("chat", "message"))
+    return {LAST: message.get("id"), **{name: chat[name] for name in TELLING if name in chat}}
 
 
 def refusal_reason(source: Source, via: int, error: Permanent) -> str:
@@ -285,7 +330,7 @@ def read_details(source: Source, chats: Sequence[FoundChat], number: int, known:
                 users = users_before(chat, row, before.get(str(chat.chat_id)))
                 users = participants(source, chat, *people) if users is None else users
                 rows.append(chat_row(chat, dialog, users))
-                aside += unlisted_comments(chat, dialog)
+                aside += unlisted_comments(chat, row)
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
     return Page(rows=rows, aside=aside, log=[log], alarms=note_missing_participants(rows))
 
@@ -297,11 +342,10 @@ def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord 
     return list(staged.extras["users"])
 
 
-def unlisted_comments(chat: FoundChat, dialog: Answer) -> list[SetAside]:
+def unlisted_comments(chat: FoundChat, row: Mapping[str, Json]) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
     (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: it is not known how many there
     are."""
-    row = row_in(dialog.result, "im.dialog.get")
     if row.get("message_type") not in CHANNELS:
         return []
     name = str(row.get("name") or chat.chat_id)
