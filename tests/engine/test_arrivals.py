@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -12,7 +15,11 @@ from tests.engine.world import World, small, world
 
 from b24migrate.engine import undo
 from b24migrate.engine.phases import arrivals
+from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.model.errors import Transient
+from b24migrate.model.records import Row
+from b24migrate.model.streams import Known, SourceRecord
+from b24migrate.ports import Source
 from b24sim.company.crm_ids import COMPANY, DEAL
 from b24sim.table import Table
 
@@ -114,3 +121,25 @@ def test_a_new_run_in_the_same_process_remembers_no_record_of_the_last(talk: Wor
         assert memory.missed.find_new([("users", "1")]) == [("users", "1")]
         assert not memory.gone.knows("users", "2")
         assert memory.links.target_ids("groups", talk.records("Groups")) == {}
+
+
+def test_lanes_that_miss_the_same_record_ask_for_it_once(talk: World) -> None:
+    asked: list[list[str]] = []
+    begun, answered = Event(), Event()
+
+    def fetch(_: Source, wanted: Sequence[SourceRecord], __: Known) -> dict[str, Row]:
+        asked.append([one.id for one in wanted])
+        begun.set()
+        assert answered.wait(60)
+        return {}
+
+    with talk.app() as app, ThreadPoolExecutor(2) as pool:
+        chats = replace(app.context.streams["chats"], fetch=fetch)
+        context = replace(app.context, streams={**app.context.streams, "chats": chats})
+        first = pool.submit(pull_new_records, context, [("chats", "1000001")])
+        assert begun.wait(60)
+        second = pool.submit(pull_new_records, context, [("chats", "1000001"), ("chats", "1000002")])
+        answered.set()
+        first.result(60)
+        second.result(60)
+    assert asked == [["1000001"], ["1000002"]]

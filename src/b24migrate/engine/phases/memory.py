@@ -113,6 +113,7 @@ class Memory:
         self._rules: tuple[str, Sequence[Rule]] | None = None
         self._ask_limit_at = -math.inf
         self._lock = Lock()
+        self.asking = Lock()  # held while the source is asked which records are gone
 
     def start_job(self, run: str, until: float) -> None:
         """Keeps until when this thread may work on its job, on the monotonic clock."""

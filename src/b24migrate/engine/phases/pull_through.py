@@ -193,13 +193,17 @@ def _pull(context: RunContext, stream: Stream, ids: set[str], needed: frozenset[
 
 
 def pull_new_records(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
-    """Remembers which of the records, by stream and id, the source does not have."""
+    """Remembers which of the records, by stream and id, the source does not have. Several lanes may miss the same ones
+    at the same time: they are asked for once."""
     wanted: dict[str, set[str]] = {}
     for name, source_id in named:
         wanted.setdefault(name, set()).add(source_id)
-    for name, ids in wanted.items():
+    for name, missed in wanted.items():
         stream = context.streams[name]
-        if stream.fetch is not None:
+        with context.memory.asking:
+            ids = {one for one in missed if not context.memory.gone.knows(name, one)}
+            if stream.fetch is None or not ids:
+                continue
             asked = [SourceRecord(source_id, {}, {}) for source_id in sorted(ids)]
             with suppress(Permanent):  # a portal without the method tells nothing
                 rows = stream.fetch(context.source, asked, context.known(stream))
