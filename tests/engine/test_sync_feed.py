@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,10 @@ from tests.engine.world import SMALL, World
 
 from b24migrate.engine.run import RunResult
 from b24migrate.model.streams import PHASES
+from b24sim.company.feed import Post
+from b24sim.context import Context
+from b24sim.methods import feed as methods
+from b24sim.result import Result
 
 Json = Any
 GET = ("custom-fields-get", "get")
@@ -164,3 +168,51 @@ def test_new_posts_at_the_top_of_a_long_list_do_not_make_it_be_read_whole(feed: 
     of_posts, of_second_webhook = len(OWNERS), 2 * 2
     assert asked(feed)["log.blogpost.get"] <= quiet + of_posts + of_second_webhook
     assert {f"{one}:{code}" for one in new} <= feed.records("FeedRecipients").keys()
+
+
+@pytest.mark.parametrize("others", [0, 60])
+def test_posts_that_come_first_while_pages_are_read_are_not_missed(
+    feed: World, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    """All pages share a request, with the first one once more. Where that is not enough, it goes on."""
+    by_page = methods._by_page
+    shown_to = {user: [one.id for one in feed_of(feed, user)] for user in OWNERS}
+    left = {user: only_for(user, shown_to) for user in OWNERS}
+    ends = list(left.values())
+
+    def bump(context: Context, shown: Sequence[Post], start: int) -> Result:
+        user = context.caller.user
+        if start and user in left:
+            one = left.pop(user)
+            feed.change("feed_posts", id=one, fields={"DETAIL_TEXT": "Поздняя правка"})
+            feed.change("feed_comments", "add", post=one, fields={"author_id": 5})
+            if others:
+                feed.change("feed_posts", "add", count=others, fields={"DEST": ["UA"]})
+            shown = feed_of(feed, user)
+        return by_page(context, shown, start)
+
+    sync(feed)
+    monkeypatch.setattr(methods, "_by_page", bump)
+    assert sync(feed).exit_code == 0
+    assert not left
+    assert {post(feed, one)["DETAIL_TEXT"] for one in ends} == {"Поздняя правка"}
+
+
+def only_for(user: int, shown_to: Mapping[int, Sequence[int]]) -> int:
+    """The last one of his feed that the others do not see."""
+    others = {one for other, posts in shown_to.items() if other != user for one in posts}
+    return next(one for one in reversed(shown_to[user]) if one not in others)
+
+
+def feed_of(made: World, user: int) -> Sequence[Post]:
+    company = made.cloud.portal.company
+    return company.feed.seen_with(company.access_codes(user))
+
+
+def test_the_pages_of_a_short_feed_share_a_request(feed: World) -> None:
+    sync(feed)
+    carried = feed.cloud.portal.stats.carried
+    before = carried["log.blogpost.get"]
+    assert sync(feed, phases=GET).exit_code == 0
+    lists = 3  # of groups, departments and users
+    assert carried["log.blogpost.get"] - before == len(OWNERS) * (1 + lists)

@@ -52,7 +52,8 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
 
 
 def gather_again(source: Source, cursor: Args, known: Known) -> Page:
-    """The same, but the files behind attachments that are known are not asked for."""
+    """The same, but the files behind attachments that are known are not asked for, and since it is known how many
+    posts there are, all pages of a request are asked for at once, and the top with the last of them."""
     if not cursor:
         return gather(source, cursor, 0)
     return read_newest(source, cursor, known) if "top" in cursor else read_further(source, cursor, known)
@@ -61,8 +62,14 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
 def read_further(source: Source, cursor: Args, known: Known | None = None) -> Page:
     started = datetime.now(UTC)
     via, start = int(cursor["via"]), int(cursor["start"])
-    pages = 1 if not start else min(PAGES_AT_ONCE, -(-(int(cursor["total"]) - start) // PAGE))
-    answers = require_answers(source.batch([page_at(start + PAGE * k) for k in range(max(1, pages))], via=via))
+    left = (known.staged() if known else PAGE) if not start else int(cursor["total"]) - start
+    pages = max(1, min(PAGES_AT_ONCE, -(-left // PAGE)))
+    asked = [page_at(start + PAGE * k) for k in range(pages)]
+    newest = [page_at(0)] if known and pages < PAGES_AT_ONCE else []
+    answers = require_answers(source.batch([*asked, *newest], via=via))
+    top = answers[pages:]
+    # Behind the last page comes the first one again (kernel 25.100).
+    answers = answers[: next((k for k, one in enumerate(answers[:pages], 1) if one.next is None), pages)]
     found = [posts_in(answer) for answer in answers]
     total = max(int(answers[-1].total or 0), start + len(found[-1]))
     reached = start + PAGE * len(found)
@@ -78,8 +85,13 @@ def read_further(source: Source, cursor: Args, known: Known | None = None) -> Pa
     first = cursor.get("first") or [row.source_id for row in found[0]]
     onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}
     number = via * 1_000_000 + start // PAGE
+    bumped = {row.source_id: row for answer in top for row in posts_in(answer)} if ended else {}
+    rows = [*(row for row in rows if row.source_id not in bumped), *bumped.values()]
     page = posts_page(source, rows, via, started, number, known=known)
-    page.next.append({**onward, "top": True} if ended else onward)
+    if not ended:
+        page.next.append(onward)
+    elif not bumped.keys() >= set(first):
+        page.next.append({**onward, "top": True})
     alone = len(source.owners) == 1
     aside = [SetAside("feed_posts", f"unpublished:{k + 1}", "impossible", UNPUBLISHED, "") for k in range(hidden)]
     return Page(
