@@ -14,8 +14,18 @@ from tests.engine.world import SMALL, World, world
 from b24migrate.engine.phases import count_ranges, sweep
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.count_ranges import Range
-from b24migrate.engine.phases.delta import Part, excluded_ids, find_newest, find_parts
+from b24migrate.engine.phases.delta import (
+    TRIES,
+    Part,
+    add_filter,
+    calibrate,
+    excluded_ids,
+    find_newest,
+    find_parts,
+    total_command,
+)
 from b24migrate.model.errors import MigrationError
+from b24migrate.model.streams import Keyset
 from b24migrate.ports import SET_ASIDE, Command, RegisterRow
 from b24sim.company.crm_ids import DEAL
 
@@ -73,19 +83,36 @@ def test_a_list_that_is_refused_for_now_is_not_empty(
     assert caught.value.code == code
 
 
+@contextmanager
+def noted(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[Command]]]:
+    """The commands of each request."""
+    asked: list[list[Command]] = []
+    batch = context.source.batch
+
+    def asking(commands: Sequence[Command], **more: Json) -> Json:
+        asked.append(list(commands))
+        return batch(commands, **more)
+
+    monkeypatch.setattr(context.source, "batch", asking)
+    yield asked
+
+
 def test_the_latest_change_is_asked_for_without_a_count(portal: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """https://apidocs.bitrix24.com/settings/performance/huge-data.html"""
-    asked: list[Command] = []
-    with deals(portal) as (context, part, _):
-        batch = context.source.batch
+    with deals(portal) as (context, part, _), noted(context, monkeypatch) as asked:
+        times, totals = find_newest(context, [part.listing], ())
+    assert (times[0] is not None, totals) == (True, [])
+    assert [one.params["start"] for (one,) in asked] == [-1]
 
-        def asking(commands: Sequence[Command], **more: Json) -> Json:
-            asked.extend(commands)
-            return batch(commands, **more)
 
-        monkeypatch.setattr(context.source, "batch", asking)
-        assert find_newest(context, [part.listing])[0] is not None
-    assert [one.params["start"] for one in asked] == [-1]
+def test_a_filter_by_time_is_checked_where_there_are_changes(portal: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with deals(portal) as (context, part, ids), noted(context, monkeypatch) as asked:
+        assert isinstance(part.listing.paging, Keyset)
+        nothing = add_filter(part.listing, part.listing.paging, {"<id": 1})
+        assert calibrate(context, [nothing], [total_command(part.listing)]) == [len(ids)]
+        assert len(asked) == 1
+        assert calibrate(context, [part.listing], []) is None  # the zone of the owner was not asked for
+        assert len(asked) == 1 + 2 * TRIES
 
 
 def test_only_what_is_compared_is_asked_for(portal: World) -> None:

@@ -319,12 +319,14 @@ def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Jso
 
 
 def calibrate(context: RunContext, listings: Sequence[Listing], beside: Sequence[Command]) -> list[int] | None:
-    """The totals of the commands that are asked `beside`; None where a filter by time does not find the latest change,
-    or finds something after it: as it is, and shifted by the owner's zone. A filter that the portal cannot read matches
-    nothing and says nothing."""
+    """The totals of the commands that are asked `beside` the first ones; None where a filter by time does not find the
+    latest change, or finds something after it: as it is, and shifted by the owner's zone. A filter that the portal
+    cannot read matches nothing and says nothing. Where nothing was ever changed, there is nothing to filter."""
     left, totals = list(listings), list[int]()
     for attempt in range(TRIES):
-        newest = [(one, at) for one, at in zip(left, find_newest(context, left), strict=True) if at is not None]
+        times, counted = find_newest(context, left, () if attempt else beside)
+        totals = totals or counted
+        newest = [(one, at) for one, at in zip(left, times, strict=True) if at is not None]
         shifts = [[0, *_zone_shift(context, one)] for one, _ in newest]
         commands = [
             count_command(one, at, shift, later)
@@ -332,9 +334,7 @@ def calibrate(context: RunContext, listings: Sequence[Listing], beside: Sequence
             for shift in tried
             for later in (0, 1)
         ]
-        answers = list(map(count_of, context.source.batch([*commands, *(() if attempt else beside)])))
-        totals, counts = totals or answers[len(commands) :], iter(answers[: len(commands)])
-        # of one without any change nothing can be missed
+        counts = map(count_of, context.source.batch(commands) if commands else ())
         found = [[(next(counts), next(counts)) for _ in tried] for tried in shifts]
         right = [any(at and not after for at, after in several) for several in found]
         left = [one for (one, _), is_right in zip(newest, right, strict=True) if not is_right]
@@ -347,15 +347,18 @@ def _zone_shift(context: RunContext, listing: Listing) -> list[int]:
     return [context.facts.zone_s] if listing.changes and listing.changes.shifted and context.facts.zone_s else []
 
 
-def find_newest(context: RunContext, listings: Sequence[Listing]) -> list[datetime | None]:
-    answers = context.source.batch(
-        [
-            Command(one.method, {**one.params, **one.changes.narrow, **one.changes.newest, "start": -1})
-            for one in listings
-            if one.changes
-        ]
-    )
-    return [time_of_first(one, answer) for one, answer in zip(listings, answers, strict=True)]
+def find_newest(
+    context: RunContext, listings: Sequence[Listing], beside: Sequence[Command]
+) -> tuple[list[datetime | None], list[int]]:
+    """The time of the latest change in each, and the totals of the other commands."""
+    commands = [
+        Command(one.method, {**one.params, **one.changes.narrow, **one.changes.newest, "start": -1})
+        for one in listings
+        if one.changes
+    ]
+    answers = context.source.batch([*commands, *beside])
+    times = [time_of_first(one, answer) for one, answer in zip(listings, answers[: len(commands)], strict=True)]
+    return times, list(map(count_of, answers[len(commands) :]))
 
 
 def time_of_first(listing: Listing, answer: Answer) -> datetime | None:
