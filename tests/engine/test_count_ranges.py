@@ -135,13 +135,20 @@ def test_an_excluded_record_that_is_gone_is_forgotten(portal: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "lengths"), [(0, [0]), (1, [1]), (50, [50]), (51, [50, 1]), (100, [50, 50]), (149, [50, 50, 49])]
+    ("count", "lengths"), [(0, [0]), (1, [1]), (49, [49]), (50, [49, 1]), (98, [49, 49]), (146, [49, 49, 48])]
 )
-def test_a_sweep_asks_for_a_page_at_a_time(count: int, lengths: list[int]) -> None:
+def test_a_sweep_asks_for_a_page_at_a_time_with_room_for_one_more(count: int, lengths: list[int]) -> None:
     ids = [7 * number for number in range(1, count + 1)]
     ranges = sweep.cut_pages(ids, 0, 2000)
     assert [len([one for one in ids if lo < one <= hi]) for lo, hi in ranges] == lengths
     assert (ranges[0][0], ranges[-1][1]) == (0, 2000)
+
+
+def test_a_record_that_is_back_needs_no_second_request(portal: World) -> None:
+    with deals(portal) as (context, part, ids):
+        known = [one for one in ids[:50] if one != ids[20]]
+        rows = dict(sweep.list_rows(context, part, sweep.cut_pages(known, 0, known[-1])))
+        assert (list(rows), commands(portal)) == (ids[:50], 1)
 
 
 def test_the_count_of_a_range_compares_the_page_in_its_middle_too(

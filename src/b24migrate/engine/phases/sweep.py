@@ -1,7 +1,8 @@
 """get: compares a few fields of every record with what is staged, where no date tells of all changes (`Sweep`).
 
-The ids that are known are cut into ranges of a page, and fifty ranges share a request: 2,500 records. What differs or
-is unknown is then read by id, many at a time; what is staged and was not listed is asked for by id beside neighbours.
+The ids that are known are cut into ranges of nearly a page, and fifty ranges share a request: 2,450 records. What
+differs or is unknown is then read by id, many at a time; what is staged and was not listed is asked for by id beside
+neighbours.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from b24migrate.model.records import Job, Json, Record
 from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, RegisterRow
 
-SWEPT_AT_ONCE = 50 * PAGE  # records of a job, which is one request
+KNOWN = PAGE - 1  # ids of a range: where one more has come back, the page is still its last
+SWEPT_AT_ONCE = 50 * KNOWN  # records of a job, which is one request
 DIFFERS, ABSENT = "differs", "absent"
 
 
@@ -79,8 +81,8 @@ def sweep(context: RunContext, job: Job) -> Follow:
 
 
 def cut_pages(ids: list[int], lo: int, hi: int) -> list[tuple[int, int]]:
-    """Ranges of a page each that leave no id out."""
-    ends = [*ids[PAGE - 1 : -1 : PAGE], hi]
+    """Ranges of about a page each that leave no id out."""
+    ends = [*ids[KNOWN - 1 : -1 : KNOWN], hi]
     return list(zip([lo, *ends], ends, strict=False))
 
 
