@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -119,3 +119,23 @@ def test_a_portal_may_have_no_search(talk: World) -> None:
     portal.methods = portal._make_methods(False, (SEARCH,))
     age(talk)
     assert arrived(talk, delete_and_write(talk))
+
+
+@pytest.mark.parametrize(("wanted", "requests", "shown"), [((1, 6), 3, 5), ((0, 3), 1, 2), ((4, 6), 1, 0)])
+def test_a_search_goes_on_as_long_as_it_saves_questions(
+    talk: World, monkeypatch: pytest.MonkeyPatch, wanted: tuple[int, int], requests: int, shown: int
+) -> None:
+    """The newest chats come first, and others between them, such as chats of tasks."""
+    monkeypatch.setattr(search, "PAGE", 2)
+    portal = talk.cloud.portal
+    word = str(portal.company.users.row(1)["LAST_NAME"])
+
+    def found(wanted: Iterable[int]) -> list[int]:
+        pages = search.search(app.context.source, dict.fromkeys(wanted), word, 0)
+        return [chat for page in pages for chat in page]
+
+    with talk.app() as app:
+        every = found(range(10_000))
+        before = portal.stats.carried[SEARCH]
+        assert len(found(every[slice(*wanted)])) == shown
+    assert (len(every), portal.stats.carried[SEARCH] - before) == (6, requests)
