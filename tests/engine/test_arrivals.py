@@ -18,7 +18,7 @@ from b24migrate.engine.phases import arrivals
 from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.model.errors import Transient
 from b24migrate.model.records import Row
-from b24migrate.model.streams import Known, SourceRecord
+from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.ports import Source
 from b24sim.company.crm_ids import COMPANY, DEAL
 from b24sim.table import Table

@@ -25,7 +25,7 @@ from b24migrate.engine.phases.delta import (
     total_command,
 )
 from b24migrate.model.errors import MigrationError
-from b24migrate.model.streams import Keyset
+from b24migrate.model.readings import Keyset
 from b24migrate.ports import SET_ASIDE, Command, RegisterRow
 from b24sim.company.crm_ids import DEAL
 
