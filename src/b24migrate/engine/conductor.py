@@ -51,6 +51,10 @@ class Conductor:
         self._entities = [entity for entity in context.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
         self._passed: dict[str, int] = {}  # what gates found complete
+        self._needed: dict[tuple[str, str], Sequence[Entity]] = {}  # what phases wait for, whatever the states are
+        self._awaited: dict[tuple[str, str], Entity] = {}  # the one of these that was still importing
+        self._importing: dict[str, tuple[EntityState, bool]] = {}
+        self._freed = False  # whether others may go on since the last look
         self._lock = Lock()
         self._marked = False
         self.put = 0  # jobs that it has put on the queue
@@ -103,7 +107,7 @@ class Conductor:
             if entity is not None and self._advance_phase(entity, phase):
                 return False
             self._refresh_states()
-            while self._advance_all():
+            while self._advance_all(running=entity is None):
                 self._refresh_states()
             self._write_marks()
             return all(self._is_at_end(entity) for entity in self._entities)
@@ -136,14 +140,20 @@ class Conductor:
         """Before every change: one of them may take minutes, where the table is long and far away."""
         stop_if_dismissed(self._context.store, self._context.run)
 
-    def _advance_all(self) -> bool:
-        """Each as far as it goes. What the others were at the last look is enough: they can only be further by now."""
-        changed = False
+    def _advance_all(self, *, running: bool) -> bool:
+        """Each as far as it goes. What the others were at the last look is enough: they can only be further by now.
+        `running`: also phases that have begun, which the worker of their last job moves on. Returns whether others may
+        go on now: they wait for ends, and for nothing else."""
+        self._freed = False
         for entity in self._entities:
+            if not running and self._is_running(entity):
+                continue
             while self._advance(entity):
-                changed = True
                 self._stop_if_dismissed()
-        return changed
+        return self._freed
+
+    def _is_running(self, entity: Entity) -> bool:
+        return any(one.state == RUNNING for one in self._states.read(entity.name).phases.values())
 
     def _advance_phase(self, entity: Entity, phase: str) -> bool:
         self._stop_if_dismissed()
@@ -172,7 +182,7 @@ class Conductor:
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
     def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        if any(gates.find_awaited(self._context, self._plan, self._states, entity, phase)):
+        if self._is_awaiting(entity, phase):
             return False
         analysis = analyses.load(self._context.store)
         skipped = self._reason_to_skip(entity, phase)
@@ -196,8 +206,32 @@ class Conductor:
             state = _next_pass(state, self._describe_readings(entity))
         return self._change_once(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
 
+    def _is_awaiting(self, entity: Entity, phase: str) -> bool:
+        """`gates.find_awaited`, asked again and again: what it waits for is worked out once."""
+        if phase == FINAL:
+            return any(gates.find_awaited(self._context, self._plan, self._states, entity, phase))
+        begun = entity.name, phase
+        if begun in self._awaited and self._is_importing(self._awaited[begun]):
+            return True
+        if begun not in self._needed:
+            self._needed[begun] = gates.find_needed(self._context, self._plan, entity, phase)
+        for other in self._needed[begun]:
+            if self._is_importing(other):
+                self._awaited[begun] = other
+                return True
+        return False
+
+    def _is_importing(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        known = self._importing.get(entity.name)
+        if known is None or known[0] is not state:
+            known = self._importing[entity.name] = state, gates.is_importing(self._plan, state)
+        return known[1]
+
     def _change_once(self, state: EntityState, phase: str, after: PhaseState) -> bool:
         """Once, by the first process: a phase that another process started or ended is not started or ended again."""
+        if after.state in ENDED | STUCK:
+            self._freed = True
         if self._swap(state, phase, after):
             self._tell(state.name, phase, after)
         return True
@@ -269,7 +303,9 @@ class Conductor:
 
     def _swap(self, state: EntityState, phase: str, after: PhaseState) -> bool:
         """False if another process was faster: its state is read next."""
-        return self._states.swap(state.with_phase(phase, after))
+        written = self._states.swap(state.with_phase(phase, after))
+        self._freed |= not written
+        return written
 
     def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
         if phase not in (LATE, FINAL) or after.state in STUCK:

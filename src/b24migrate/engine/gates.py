@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from b24migrate.engine.diagnosis import alike_gate
 from b24migrate.engine.optional import find_untaken
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
-from b24migrate.engine.state import DONE, ENDED, PENDING, STUCK, States
+from b24migrate.engine.state import DONE, ENDED, STUCK, EntityState, States
 from b24migrate.messages import say
 from b24migrate.model.records import Status
 from b24migrate.model.streams import FINAL, LATE, Entity
@@ -101,13 +101,19 @@ def needed_entities(context: RunContext, entity: Entity, planned: Collection[str
 
 
 def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
-    """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
-    pass waits for all of them: texts and late references name anything. In a limited run they go one after the other,
-    and verify last: a get pulls records of others along, and a set that met only some of them would miss the rest. What
-    no second pass can change waits for all that texts may name. What follows the last second pass one entity does, and
-    the others wait for it."""
+    """The entities of the plan that must come further before this phase begins. What follows the last second pass one
+    entity does, and the others wait for it."""
     if phase == FINAL:
         return iter(_unfinished_entities(context, plan, states, entity))
+    needed = find_needed(context, plan, entity, phase)
+    return (other for other in needed if is_importing(plan, states.read(other.name)))
+
+
+def find_needed(context: RunContext, plan: Plan, entity: Entity, phase: str) -> Sequence[Entity]:
+    """The entities of the plan that must have imported before this phase begins, whatever the states are: those it
+    refers to. A second pass waits for all of them: texts and late references name anything. In a limited run they go
+    one after the other, and verify last: a get pulls records of others along, and a set that met only some of them
+    would miss the rest. What no second pass can change waits for all that texts may name."""
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in context.entities if other is not entity]
     elif plan.test_limit:
@@ -119,7 +125,7 @@ def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity
             others += [
                 other for other in context.entities if other not in others and _is_named(context, plan, other, entity)
             ]
-    return (other for other in others if other.name in plan.entities and is_importing(plan, states, other))
+    return [other for other in others if other.name in plan.entities]
 
 
 def _is_unchangeable(context: RunContext, entity: Entity) -> bool:
@@ -155,9 +161,8 @@ def _is_stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
     return any(state.phase(phase).state in STUCK for phase in phases)
 
 
-def is_importing(plan: Plan, states: States, other: Entity) -> bool:
-    known = states.read(other.name).phases
-    phases = {known[phase].state if phase in known else PENDING for phase in plan.phases if phase != "verify"}
+def is_importing(plan: Plan, other: EntityState) -> bool:
+    phases = {other.phase(phase).state for phase in plan.phases if phase != "verify"}
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 

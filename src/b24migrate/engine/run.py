@@ -27,7 +27,7 @@ from b24migrate.engine.verified import (
     count_failed_files_by_entity,
     count_not_found,
 )
-from b24migrate.engine.worker import History, WorkerPool
+from b24migrate.engine.worker import TICK_S, History, WorkerPool
 from b24migrate.messages import join, say
 from b24migrate.model.errors import Stop
 from b24migrate.model.events import Noted
@@ -74,6 +74,7 @@ class Runner:
     coverage: float = 0.98
     named: frozenset[str] = frozenset()  # the entities that the configuration names
     current: CurrentRun = field(default_factory=CurrentRun)
+    tick_s: float = TICK_S
 
     def examine(self, entities: Sequence[Entity], *, named: Collection[str] = (), box: bool = False) -> Diagnosis:
         """Looks at both ends and remembers what it saw. `named`: entities that are not left out, whatever a portal
@@ -133,7 +134,7 @@ class Runner:
     ) -> RunResult:
         run = self.begin(wanted, named=named, on_diagnosis=on_diagnosis)
         try:
-            self.worker_pool(run).work_until_done(tick=tick)
+            self.worker_pool(run).work_until_done(tick=tick, tick_s=self.tick_s)
         except Paused:
             raise  # another process may have resumed it by now
         except Stop as stop:

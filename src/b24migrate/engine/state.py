@@ -25,7 +25,7 @@ class PhaseState:
     message: str = ""
 
     def to_json(self) -> dict[str, Json]:
-        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
+        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
 
 
 _UNTOUCHED = PhaseState()

@@ -26,6 +26,7 @@ LOOK_S = 1.0  # how often the store is checked for a pause, or for another run
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
 STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job was killed then
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, in case it is not woken
+TICK_S = 0.1  # so often the main thread looks after the others
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 _M_ARENA_MAX = -8  # malloc.h of glibc
 
@@ -63,7 +64,7 @@ class WorkerPool:
         self._failure: BaseException | None = None
         self._history = history or NoHistory()
 
-    def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = 0.1) -> None:
+    def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = TICK_S) -> None:
         """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
         have ended, and the jobs they were in are done, or back on the queue: long ones are told to come to an end."""
         self._release_dead()

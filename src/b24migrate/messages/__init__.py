@@ -221,17 +221,19 @@ _NO_MESSAGE = frozenset({str, int, float, bool, type(None)})
 
 def _found(value: Any) -> dict[str, Any]:
     """`{"key": …, "values": …, "inside": …}` of a message, `{"inside": {name or place: …}}` of what has some in it."""
-    if type(value) in _NO_MESSAGE:  # nearly all are, and a check for a mapping takes long
-        return {}
     if isinstance(value, Message):
         return {"key": value.key, "values": value.values, **_inside(value.values)}
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):  # a check for a mapping takes long, for a dict it does not
         return _inside(value)
     return _inside(dict(enumerate(value))) if isinstance(value, list | tuple) else {}
 
 
 def _inside(values: Mapping[Any, Any]) -> dict[str, Any]:
-    found = {str(name): inner for name, one in values.items() if (inner := _found(one))}
+    found = {
+        str(name): inner
+        for name, one in values.items()
+        if type(one) not in _NO_MESSAGE and (inner := _found(one))  # nearly all are plain: no call for these
+    }
     return {"inside": found} if found else {}
 
 

@@ -43,7 +43,7 @@ STAGE_S = 0.012  # and the beginning of a stage
 SLACK = 1.2  # of these are never used to the full: threads wait for one another, and for the disk
 
 LEAST_ERROR, MOST_ERROR = 0.25, 0.8
-PIECES = 25  # at a time
+PIECES = 6  # at a time
 USUAL_PIECE_S = 1.28e-3
 
 

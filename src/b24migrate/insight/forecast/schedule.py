@@ -169,14 +169,15 @@ class _Execution:
     def __init__(self, limit_s: float, used: Used) -> None:
         self._limit_s = limit_s
         self._spent: dict[Billed, deque[tuple[int, float]]] = {}
+        self._total: defaultdict[Billed, float] = defaultdict(float)
         for key, seconds in used.spent_s:
             self._add(key, _minute(0.0), seconds)
 
     def left_s(self, key: Billed, now: float) -> float:
-        spent = self._spent.setdefault(key, deque())
+        spent = self._spent.get(key)
         while spent and spent[0][0] <= _minute(now) - WINDOW_MINUTES:
-            spent.popleft()
-        return self._limit_s - sum(seconds for _, seconds in spent)
+            self._total[key] -= spent.popleft()[1]
+        return self._limit_s - self._total[key] if spent else self._limit_s
 
     def back_at(self, key: Billed) -> float:
         """When the portal forgets the oldest minute."""
@@ -190,6 +191,7 @@ class _Execution:
 
     def _add(self, key: Billed, minute: int, seconds: float) -> None:
         spent = self._spent.setdefault(key, deque())
+        self._total[key] = self._total[key] + seconds if spent else seconds
         before = spent.pop()[1] if spent and spent[-1][0] == minute else 0.0
         spent.append((minute, before + seconds))
 

@@ -66,6 +66,7 @@ __all__ = ["Database", "FolderFiles", "SqliteQueue", "SqliteStore"]
 class SqliteStore(StageMethods, RecordMethods, SettleMethods, RegisterMethods, CopyMethods):
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._decoded = {}
 
     def describe(self) -> Mapping[str, Json]:
         with self.database.reading() as connection:

@@ -11,7 +11,7 @@ import msgspec
 
 from b24migrate.messages import plain
 from b24migrate.model.records import Json
-from b24migrate.ports import Register, RegisterRow
+from b24migrate.ports import ENTITIES_STATE, RUNS, Register, RegisterRow
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.sql import beginning, chunks, execute_many, marks
 
@@ -34,23 +34,35 @@ INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SE
 _SET = "INSERT INTO Counters (Name, Value) VALUES (?, ?)"
 _INT64 = 1 << 63
 _PLAIN = frozenset({str, float, type(None)})  # distinguished by their columns
+_OFTEN = (ENTITIES_STATE.name, RUNS.name)  # few rows, read at every step of the plan
 
 
 class RegisterMethods:
     database: Database
+    _decoded: dict[tuple[str, str, str], tuple[tuple[Any, ...], RegisterRow]]  # by name, partition and key
 
     def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None:
         where = register.partition if partition is None else partition
         sql = _select(register) + "PartitionKey = ? AND RowKey = ?"
         with self.database.reading() as connection:
             row = connection.execute(sql, (where, key)).fetchone()
-        return _row(register, row) if row else None
+        return self._row(register, row) if row else None
+
+    def _row(self, register: Register, row: tuple[Any, ...]) -> RegisterRow:
+        """What is read often is decoded once, as long as it stays as it is."""
+        if register.name not in _OFTEN:
+            return _row(register, row)
+        place = (register.name, row[0], row[1])
+        known = self._decoded.get(place)
+        if known is None or known[0] != row:
+            known = self._decoded[place] = row, _row(register, row)
+        return known[1]
 
     def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
         where, values = _range(register, prefix, partition)
         with self.database.reading() as connection:
             found = connection.execute(f"{_select(register)} {where} ORDER BY RowKey, PartitionKey", values).fetchall()
-        return [_row(register, row) for row in found]
+        return [self._row(register, row) for row in found]
 
     def rows_of(self, register: Register, keys: Collection[str]) -> dict[str, RegisterRow]:
         found: dict[str, RegisterRow] = {}
