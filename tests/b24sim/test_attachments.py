@@ -90,3 +90,20 @@ def test_a_file_that_a_post_shares_with_a_task_outlasts_the_task() -> None:
         after = result(running, "disk.attachedObject.get", {"id": number}, author)
         assert (after["NAME"], after["SIZE"]) == (before["NAME"], before["SIZE"])
         assert len(send(after["DOWNLOAD_URL"], headers=AGENT).body) == int(before["SIZE"])
+
+
+def test_the_file_that_tasks_share_outlasts_the_first_of_them() -> None:
+    company = Company(Plan(seed=5, tasks=60))
+    first = company.attachments.find(attachment_id(Family.TASK, 0))
+    assert first
+    shared = (
+        made.id
+        for ordinal in range(1, 60 * 4)
+        if (made := company.attachments.find(attachment_id(Family.TASK, ordinal))) and made.object_id == first.object_id
+    )
+    with serve(Portal(company, clock=ManualClock())) as running:
+        number = next(shared)
+        before = result(running, "disk.attachedObject.get", {"id": number})
+        change(company, running.portal.clock.now(), {"stream": "tasks", "op": "delete", "id": first.entity_id})
+        after = result(running, "disk.attachedObject.get", {"id": number})
+    assert (after["NAME"], after["SIZE"]) == (before["NAME"], before["SIZE"])

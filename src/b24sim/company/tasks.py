@@ -6,7 +6,7 @@ from b24sim.company import tasks_checklists as checklists
 from b24sim.company import tasks_comments as talks
 from b24sim.company import tasks_rows as rows
 from b24sim.company import tasks_texts as texts
-from b24sim.company.attachments import Attachment, Family, own_object, place_in_family
+from b24sim.company.attachments import OBJECT_BASE, Attachment, Family, own_object, place_in_family
 from b24sim.company.chats import STRIDE, TASK, Chat
 from b24sim.company.crm_ids import crm_ids
 from b24sim.company.files import File
@@ -221,6 +221,8 @@ class Tasks:
             return None
         crew, task = crew_of(self._company, place), task_id(self._company, place)
         thing = rows.object_of(self._company, place, slot)
+        if OBJECT_BASE < thing != own_object(number):
+            self._company.attachments.shared.add(thing)
         guarded = place % 5 == 4 and thing == own_object(number)
         made = created_at(self._company, place)
         return Attachment(number, thing, "tasks", "tasks_task", task, crew.creator, made, guarded)
