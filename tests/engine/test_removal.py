@@ -109,7 +109,7 @@ def test_where_nobody_can_be_asked_nothing_is_believed(talk: World) -> None:
         groups = app.context.streams["groups"]
         first, *others = app.context.store.get(groups.table, list(talk.records("Groups"))).values()
         deleted = first._replace(row_key="999")
-        deletions.ask(app.context, replace(groups, fetch=None), [Slice([deleted], others)])
+        assert not list(deletions.ask(app.context, replace(groups, fetch=None), [Slice([deleted], others)]))
         assert deletions.count_absent(app.context, groups) == 0
-        deletions.ask(app.context, groups, [Slice([deleted], others)])
+        assert not list(deletions.ask(app.context, groups, [Slice([deleted], others)]))
         assert deletions.count_absent(app.context, groups) == 1

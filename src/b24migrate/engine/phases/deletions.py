@@ -8,7 +8,7 @@ been deleted: so when many are gone, nothing is believed and the get stops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -33,6 +33,7 @@ LOOKED_AT = 200  # candidates of a job
 ASKED = 450  # at once: some methods take many in one command, others one in each
 SLICE, NEIGHBOURS = 45, 5  # of these, with so many others that must be there
 NEAR = 50  # records among which neighbours are looked for
+STEP, FAR = 500, 9  # where all of these are gone too: so far apart, so often
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
 GONE, DOUBTFUL = "gone", "doubtful"  # not found by ID; doubtful: no neighbour was found either
@@ -122,7 +123,7 @@ def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
 
 
 class Slice(NamedTuple):
-    """Candidates, and others near the first of them that this pass did show."""
+    """Candidates, and others near them that this pass did show."""
 
     records: Sequence[Record]
     neighbours: Sequence[Record]
@@ -131,31 +132,64 @@ class Slice(NamedTuple):
 def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
     """Each with the webhook that saw it, beside neighbours that the same one has seen."""
     by_webhook: dict[int, list[Record]] = {}
-    for one in records:
+    for one in sorted(records, key=lambda one: order_key(one.row_key)):
         by_webhook.setdefault(webhook_of(one), []).append(one)
     for via, some in by_webhook.items():
         if via < len(context.source.owners):  # what cannot be asked for is not deleted
+            near = Near(context, stream, via, pass_no, {one.row_key for one in some})
             parts = [some[start : start + SLICE] for start in range(0, len(some), SLICE)]
-            slices = [Slice(part, find_neighbours(context, stream, part[0], via, pass_no)) for part in parts]
-            ask(context, stream, slices)
+            alone = list(ask(context, stream, [Slice(part, near.neighbours(part[-1])) for part in parts]))
+            write_alone(context, stream, alone, near.others(some[-1]) if alone else [])
 
 
 def webhook_of(record: Record) -> int:
     return int(decode_extras(record.extras).get("via") or 0)
 
 
-def find_neighbours(context: RunContext, stream: Stream, record: Record, via: int, pass_no: int) -> list[Record]:
-    """The next ones in the order of ids, or else the first."""
-    since = 0 if is_delta(context, stream, pass_no) else pass_no
-    for span in (Span(order_key(record.row_key)), Span()):
-        near = context.store.by_pass(stream.table, span, NEAR, pass_no=since, shown=True)
-        if found := [one for one in near if webhook_of(one) == via and not one.deleted_utc][:NEIGHBOURS]:
-            return found
-    return []
+class Near(NamedTuple):
+    """Finds records that should be there. A delta pass shows few, so that those known before count as shown: of a row
+    of deleted records that is longer than the candidates the next ones are not there either."""
+
+    context: RunContext
+    stream: Stream
+    via: int
+    pass_no: int
+    candidates: Collection[str]
+
+    def neighbours(self, last: Record) -> list[Record]:
+        """The next ones in the order of ids, or else the first."""
+        for span in (Span(order_key(last.row_key)), Span()):
+            if found := self.suitable(self.page(span, NEAR))[:NEIGHBOURS]:
+                return found
+        return []
+
+    def others(self, last: Record) -> list[Record]:
+        """From the beginning, and from further on."""
+        found, span = self.spread(self.page(Span(), STEP)), Span(order_key(last.row_key))
+        for _ in range(FAR):
+            records = self.page(span, STEP)
+            found += self.spread(records)
+            if len(records) < STEP:
+                break
+            span = Span(order_key(records[-1].row_key))
+        return found
+
+    def page(self, span: Span, limit: int) -> list[Record]:
+        since = 0 if is_delta(self.context, self.stream, self.pass_no) else self.pass_no
+        return self.context.store.by_pass(self.stream.table, span, limit, pass_no=since, shown=True)
+
+    def suitable(self, records: Sequence[Record]) -> list[Record]:
+        left = (one for one in records if one.row_key not in self.candidates and not one.deleted_utc)
+        return [one for one in left if webhook_of(one) == self.via]
+
+    def spread(self, records: Sequence[Record]) -> list[Record]:
+        found = self.suitable(records)
+        return found[:: -(-len(found) // NEIGHBOURS) or 1]
 
 
-def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
-    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted."""
+def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterator[Slice]:
+    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted. Yields what was
+    not found where no neighbour was found either."""
     if stream.fetch is None:
         return
     known = {one.row_key: one for some in slices for one in (*some.records, *some.neighbours)}
@@ -165,15 +199,29 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
     except Permanent as error:
         if len(slices) > 1:
             for some in slices:
-                ask(context, stream, [some])
+                yield from ask(context, stream, [some])
         elif len(slices[0].records) > 1 and not isinstance(error, Refused):
             for one in slices[0].records:
-                ask(context, stream, [Slice([one], slices[0].neighbours)])
+                yield from ask(context, stream, [Slice([one], slices[0].neighbours)])
         return
     missing = {one.id for one in asked} - found.keys()
     for some in slices:
-        state = GONE if any(one.row_key in found for one in some.neighbours) else DOUBTFUL
-        write_absent(context, stream, state, [one.row_key for one in some.records if one.row_key in missing])
+        absent = [one for one in some.records if one.row_key in missing]
+        if any(one.row_key in found for one in some.neighbours):
+            write_absent(context, stream, GONE, [one.row_key for one in absent])
+        elif absent:
+            yield Slice(absent, some.neighbours)
+
+
+def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], others: Sequence[Record]) -> None:
+    """Believed where the webhook still shows any of the others."""
+    asked = decode_readable(list(others), stream)
+    try:
+        found = bool(asked and stream.fetch and stream.fetch(context.source, asked, context.known(stream)))
+    except Permanent:
+        found = False
+    for some in alone:
+        write_absent(context, stream, GONE if found else DOUBTFUL, [one.row_key for one in some.records])
 
 
 def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
