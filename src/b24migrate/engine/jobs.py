@@ -77,6 +77,7 @@ PERFORMERS: dict[str, Performer] = {
     "complete": deferred.complete,
     "protect": removal.protect,
     "recall": removal.recall,
+    "renew": arrivals.renew,
     "find-holders": arrivals.find_holders,
     "forget-arrived": arrivals.forget_arrived,
     "relink": removal.relink,

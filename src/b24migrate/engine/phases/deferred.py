@@ -11,6 +11,7 @@ from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, r
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
 from b24migrate.engine.phases.pull_through import pull_new_records
+from b24migrate.engine.phases.references import MISSING
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Span, Status, order_key
@@ -18,7 +19,6 @@ from b24migrate.model.streams import Stream
 from b24migrate.ports import INCOMPLETE, RegisterRow
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
-VAIN = "REFERENCE_MISSING"
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
@@ -136,7 +136,7 @@ def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record])
 
 def _may_be_sent(composed: ComposedRecord) -> bool:
     """A missing reference does not stop other updates of a record that is on the target; verify reports it."""
-    return composed.problem is None or composed.problem[0] == VAIN
+    return composed.problem is None or composed.problem[0] == MISSING
 
 
 def _next_records(
