@@ -54,6 +54,7 @@ PERFORMERS: dict[str, Performer] = {
     "prove": read_children.prove,
     "children": read_children.children,
     "seek": deletions.seek,
+    "read-unlisted": deletions.read_unlisted,
     "count-ranges": count_ranges.count_ranges,
     "sweep": sweep.sweep,
     "read-by-id": sweep.read_by_id,

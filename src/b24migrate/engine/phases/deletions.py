@@ -21,9 +21,10 @@ from b24migrate.engine.phases.moved import note_deleted
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.removal import UNSURE
+from b24migrate.engine.phases.stage import stage
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Refused
-from b24migrate.model.readings import Each, PerParent, Reading
+from b24migrate.model.readings import Each, Gather, PerParent, Reading
 from b24migrate.model.records import Job, Record, Span, children_span, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
@@ -47,8 +48,10 @@ class Family(NamedTuple):
 
 
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
-    if stream.unprovable or context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
+    if context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
         return []
+    if stream.unprovable:
+        return [Job(scope, "read-unlisted", {"stream": stream.name, "pass": pass_no, "after": ""})]
     few = count_unshown(context, stream, pass_no) <= LOOKED_AT
     every = sum(context.store.counts(stream.table).values()) if few else 0
     return lanes.seed(context, scope, kind, stream, pending=False, every=every, **{"pass": pass_no})
@@ -82,6 +85,22 @@ def seek(context: RunContext, job: Job) -> Follow:
             return lanes.next_lane_job(job, left[start - 1].record)
         ask_all(context, stream, [one.record for one in left[start : start + ASKED]], pass_no)
     return onward
+
+
+def read_unlisted(context: RunContext, job: Job) -> Follow:
+    """Where nothing can be proven: a record that is in no list may be hidden there only, and is read as before. Of one
+    that is refused nothing is known."""
+    stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
+    reading = context.reading(stream)
+    fetch = reading.fetch if isinstance(reading, Gather) else None
+    while fetch and (records := context.store.by_pass(stream.table, Span(after), NEAR, pass_no=pass_no, shown=False)):
+        seen = [one for one in records if webhook_of(one) < len(context.source.owners)]
+        rows = fetch(context.source, decode_readable(seen, stream), context.known(stream)) if seen else {}
+        stage(context, stream, list(rows.values()), pass_no=pass_no)
+        after = order_key(records[-1].row_key)
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    return []
 
 
 def find_parents(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Family]:
