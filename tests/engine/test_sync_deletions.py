@@ -1,4 +1,5 @@
-"""A delta run finds records that are deleted in a row: the next ones, which it asks for beside them, are gone too."""
+"""A delta run finds records that are deleted in a row: the next ones, which it asks for beside them, are gone too. What
+a portal only refuses to show is not deleted."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 from tests.engine.migrated import TakeUp, migrated
-from tests.engine.world import SMALL, World
+from tests.engine.world import SMALL, World, world
 
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.run import RunResult
+from b24sim.company.crm_ids import DEAL
 
 Json = Any
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
@@ -25,6 +27,7 @@ ENTITIES = {"crm_deals": CRM, "tasks": ("users", "tasks")}
 POLICY = {"tasks.groupId": "drop", "tasks.ufCrmTask": "drop"}
 TABLES = {"crm_deals": "CrmDeals", "crm_contacts": "CrmContacts", "tasks": "Tasks"}
 MANY: dict[str, Json] = {"run": {"deletions_limit": 90}}
+GO: dict[str, Json] = {"run": {"deletions": "delete"}}
 
 
 @pytest.fixture(scope="module", params=list(PLANS))
@@ -92,3 +95,50 @@ def test_where_the_webhook_sees_nothing_any_more_nothing_is_believed(made: World
     assert sync(made, run={"deletions_limit": 100}).exit_code == 5
     assert made.stream(stream).deleted == 0
     assert any("not counted as deleted" in note for note in map(str, made.entity(stream).notes))
+
+
+# ---------------------------------------------------------------- refused
+
+
+@pytest.fixture
+def crm(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path, PLANS["crm_deals"]) as made:
+        made.settings = {"run": {"entities": list(CRM), "user_coverage": 0.5}, "mapping": {"placeholder_user": "1"}}
+        assert made.run().exit_code == 0
+        yield made
+
+
+def marked(made: World) -> set[str]:
+    return {row["RowKey"] for row in made.table("CrmDeals", "RowKey", "DeletedUtc") if row["DeletedUtc"]}
+
+
+@pytest.mark.parametrize("delta", [True, False], ids=["delta", "full"])
+def test_what_the_portal_refuses_to_show_is_not_deleted(crm: World, delta: bool) -> None:
+    """The list leaves it out, and so does a filter by its id. Asked for it alone, the portal says ACCESS_DENIED."""
+    items = crm.cloud.portal.company.crm.items[DEAL]
+    refused, gone = set(items.ids[3:6]), items.ids[6]
+    items.refused = refused
+    crm.change("crm_deals", "delete", id=gone)
+    assert (sync(crm, **GO) if delta else crm.run(**GO)).exit_code == 5
+    assert marked(crm) == {str(gone)}
+    assert {f"source:crm_deals:{one}" for one in refused} <= crm.imported("crm_deals").keys()
+    assert any("may not read them any more" in note for note in map(str, crm.entity("crm_deals").notes))
+    assert not crm.entity("crm_deals").verified
+    items.refused = set()
+    assert sync(crm, **GO).exit_code == 0
+    assert crm.entity("crm_deals").verified
+
+
+def test_when_many_are_refused_the_get_stops(crm: World) -> None:
+    items = crm.cloud.portal.company.crm.items[DEAL]
+    items.refused = set(items.ids[4:12])
+    assert sync(crm, **GO).exit_code == 4
+    assert marked(crm) == set()
+
+
+def test_a_portal_without_the_method_is_believed_as_before(crm: World) -> None:
+    gone = crm.cloud.portal.company.crm.items[DEAL].ids[6]
+    crm.change("crm_deals", "delete", id=gone)
+    crm.strike_cloud({"method": "crm.item.get", "kind": "error", "code": "ERROR_METHOD_NOT_FOUND"})
+    assert sync(crm, **GO).exit_code == 0
+    assert marked(crm) == {str(gone)}

@@ -64,7 +64,7 @@ CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrie
 ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
 KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
-# of records that the source no longer has, by stream and id: asked for and not found (`gone:`, `doubtful:`); still on
+# of records that the source no longer has, by stream and id: not found (`gone:`, `doubtful:`, `refused:`); still on
 # the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link, because an
 # answer got lost (`unsure:`); deleted on the target by this run (`removed:`); and records that failed, with the one
 # that they cannot go without (`awaited:`)

@@ -37,7 +37,8 @@ NEAR = 50  # records among which neighbours are looked for
 STEP, FAR = 500, 9  # where all of these are gone too: so far apart, so often
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
-GONE, DOUBTFUL = "gone", "doubtful"  # not found by ID; doubtful: no neighbour was found either
+# Not found by ID; no neighbour was found either; the source has it, and refuses to show it.
+GONE, DOUBTFUL, REFUSED = "gone", "doubtful", "refused"
 
 
 class Family(NamedTuple):
@@ -226,8 +227,8 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterato
     missing = {one.id for one in asked} - found.keys()
     for some in slices:
         absent = [one for one in some.records if one.row_key in missing]
-        if any(one.row_key in found for one in some.neighbours):
-            write_absent(context, stream, GONE, [one.row_key for one in absent])
+        if shown := [one for one in some.neighbours if one.row_key in found]:
+            write_gone(context, stream, absent, shown)
         elif absent:
             yield Slice(absent, some.neighbours)
 
@@ -236,11 +237,25 @@ def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], oth
     """Believed where the webhook still shows any of the others."""
     asked = decode_readable(list(others), stream)
     try:
-        found = bool(asked and stream.fetch and stream.fetch(context.source, asked, context.known(stream)))
+        found = stream.fetch(context.source, asked, context.known(stream)) if asked and stream.fetch else {}
     except Permanent:
-        found = False
+        found = {}
+    shown = [one for one in others if one.row_key in found][:NEIGHBOURS]
     for some in alone:
-        write_absent(context, stream, GONE if found else DOUBTFUL, [one.row_key for one in some.records])
+        if shown:
+            write_gone(context, stream, some.records, shown)
+        else:
+            write_absent(context, stream, DOUBTFUL, [one.row_key for one in some.records])
+
+
+def write_gone(context: RunContext, stream: Stream, records: Sequence[Record], shown: Sequence[Record]) -> None:
+    """Those that the source only refuses to show are not deleted."""
+    asked = decode_readable(list(records), stream) if stream.refused else []
+    beside = decode_readable(list(shown), stream)
+    refused = stream.refused(context.source, asked, beside) if stream.refused and asked else ()
+    for state in (GONE, REFUSED):
+        keys = [one.row_key for one in records if (one.row_key in refused) == (state == REFUSED)]
+        write_absent(context, stream, state, keys)
 
 
 def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
@@ -315,7 +330,7 @@ def write_absent(context: RunContext, stream: Stream, state: str, row_keys: Sequ
 
 
 def count_absent(context: RunContext, stream: Stream) -> int:
-    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in (GONE, DOUBTFUL))
+    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in (GONE, DOUBTFUL, REFUSED))
 
 
 def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
@@ -342,6 +357,8 @@ def mark(context: RunContext, job: Job) -> Follow:
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")
     if found := context.store.count(DELETIONS, f"{DOUBTFUL}:{stream.name}:"):
         context.note(entity, say("note.deletion_unproven", stream=stream.name, count=found))
+    if found := context.store.count(DELETIONS, f"{REFUSED}:{stream.name}:"):
+        context.note(entity, say("note.deletion_refused", stream=stream.name, count=found))
     return []
 
 
