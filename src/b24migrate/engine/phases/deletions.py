@@ -340,23 +340,33 @@ def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
     return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
 
 
+def may_all_be_gone(context: RunContext) -> bool:
+    """The user has said so: the last template or smart process of a company has no neighbour that proves its
+    deletion."""
+    return context.options.deletions_limit >= 100
+
+
 def mark(context: RunContext, job: Job) -> Follow:
     """Raises Permanent where too many are gone."""
     stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
     if not after and is_too_many(context, stream, pass_no):
         raise too_many_error(context, stream, pass_no)
-    prefix = f"{GONE}:{stream.name}:"
-    while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
-        mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
-        after = rows[-1].key
-        if context.time_is_up():
-            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    believed = (GONE, DOUBTFUL) if may_all_be_gone(context) else (GONE,)
+    for state in believed[believed.index(job.args.get("state", GONE)) :]:
+        prefix = f"{state}:{stream.name}:"
+        while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
+            mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
+            after = rows[-1].key
+            if context.time_is_up():
+                return [Job(job.scope, job.kind, {**job.args, "state": state, "after": after})]
+        after = ""
     tails.settle(context, stream)
     entity = context.owner[stream.name].name
-    if found := context.store.count(DELETIONS, prefix):
+    counts = {one: context.store.count(DELETIONS, f"{one}:{stream.name}:") for one in (GONE, DOUBTFUL)}
+    if found := sum(counts[one] for one in believed):
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")
-    if found := context.store.count(DELETIONS, f"{DOUBTFUL}:{stream.name}:"):
-        context.note(entity, say("note.deletion_unproven", stream=stream.name, count=found))
+    if DOUBTFUL not in believed and counts[DOUBTFUL]:
+        context.note(entity, say("note.deletion_unproven", stream=stream.name, count=counts[DOUBTFUL]))
     if found := context.store.count(DELETIONS, f"{REFUSED}:{stream.name}:"):
         context.note(entity, say("note.deletion_refused", stream=stream.name, count=found))
     return []
