@@ -57,7 +57,8 @@ def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -
         if spans and first <= spans[-1].hi:
             spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
         else:
-            spans.append(Span(first[:-1], last))  # a span begins behind its lower end
+            begin = first[:-1]  # a span begins behind its lower end
+            spans.append(Span(max(begin, spans[-1].hi) if spans else begin, last))
     size = min(AT_ONCE, math.ceil(len(spans) / lanes.thread_count(context.options.workers)) or 1)
     return [_job(scope, stream, spans[start : start + size], **args) for start in range(0, len(spans), size)]
 
