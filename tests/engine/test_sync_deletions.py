@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from tests.engine.migrated import TakeUp, migrated
-from tests.engine.world import SMALL, World, world
+from tests.engine.world import SMALL, World, small, world
 
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.run import RunResult
 from b24sim.company.crm_ids import DEAL
+from b24sim.methods.system import ALL_SCOPES
 
 Json = Any
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
@@ -146,3 +147,34 @@ def test_a_portal_without_the_method_is_believed_as_before(crm: World) -> None:
     crm.strike_cloud({"method": "crm.item.get", "kind": "error", "code": "ERROR_METHOD_NOT_FOUND"})
     assert sync(crm, **GO).exit_code == 0
     assert marked(crm) == {str(gone)}
+
+
+# ---------------------------------------------------------------- dismissed
+
+
+@pytest.mark.parametrize("dismissed", [True, False], ids=["dismissed", "left"])
+def test_many_memberships_that_end_with_a_dismissal_stop_nothing(tmp_path: Path, dismissed: bool) -> None:
+    """`sonet_group.user.get` lists active members only: who is dismissed is out of all lists at once. The same number
+    of people who left looks like a webhook that lost rights."""
+    scopes = [scope for scope in ALL_SCOPES if scope != "socialnetwork"]
+    with world(tmp_path, small(chats=0, messages=0, groups=8), scopes=scopes) as made:
+        made.settings = {"run": {"entities": ["users", "groups"], "user_coverage": 0.5}}
+        made.settings["mapping"] = {"placeholder_user": "1"}
+        company = made.cloud.portal.company
+        owners = {
+            role_of for group in company.groups_by_id.values() for role_of, role in group.roles.items() if role == "A"
+        }
+        user = next(one for one in company.users.ids if company.is_active(one) and one not in owners)
+        for group in company.groups_by_id:
+            made.change("group_members", "add", group=group, user=user)
+        assert made.run().exit_code == 0
+        before = made.stream("group_members").deleted
+        if dismissed:
+            made.change("users", id=user, fields={"ACTIVE": False})
+        else:
+            for group in company.groups_by_id:
+                made.change("group_members", "delete", group=group, user=user)
+        assert sync(made, run={"deletions_limit": 1}).exit_code == (0 if dismissed else 4)
+        assert made.stream("group_members").deleted - before == (8 if dismissed else 0)
+        there = {key for key in made.imported("group_members") if key.endswith(f":{user}")}
+        assert len(there) == (0 if dismissed else 8)

@@ -81,7 +81,9 @@ Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
 
 # records by id as the source has them now, for pull-through and verify
 Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
-# Of records that are not shown, those that the portal has and only refuses to show. It gets others that are shown too.
+# of children that the list of their parent does not show any more, those that are out of it for a known reason
+FindExcused: TypeAlias = Callable[["Source", Sequence[SourceRecord]], Collection[str]]
+# of records that are not shown, those that the portal has and only refuses to show; it gets others that are shown too
 FindRefused: TypeAlias = Callable[["Source", Sequence[SourceRecord], Sequence[SourceRecord]], Collection[str]]
 
 

@@ -8,7 +8,7 @@ been deleted: so when many are gone, nothing is believed and the get stops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -37,8 +37,9 @@ NEAR = 50  # records among which neighbours are looked for
 STEP, FAR = 500, 9  # where all of these are gone too: so far apart, so often
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
-# Not found by ID; no neighbour was found either; the source has it, and refuses to show it.
-GONE, DOUBTFUL, REFUSED = "gone", "doubtful", "refused"
+# Not found by ID; no neighbour was found either; the source has it, and refuses to show it. Excused: gone for a reason
+# that is known, and does not count where many are.
+GONE, DOUBTFUL, REFUSED, EXCUSED = "gone", "doubtful", "refused", "excused"
 
 
 class Family(NamedTuple):
@@ -303,12 +304,11 @@ def judge(context: RunContext, job: Job) -> Follow:
     records = context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False)
     if not records or is_too_many(context, stream, pass_no):
         return []
-    by_state: dict[str, list[str]] = {GONE: [], DOUBTFUL: []}
+    by_state: dict[str, list[Record]] = {}
     for one in find_parents(context, stream, records):
         if one.parent and is_parent_shown(context, stream, one) and lists_of(context, stream, one):
-            by_state[judge_one(context, stream, one.parent, pass_no)].append(one.record.row_key)
-    for state, keys in by_state.items():
-        write_absent(context, stream, state, keys)
+            by_state.setdefault(judge_one(context, stream, one.parent, pass_no), []).append(one.record)
+    write_judged(context, stream, by_state)
     return lanes.next_lane_job(job, records[-1])
 
 
@@ -322,6 +322,14 @@ def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int)
     return GONE if left else DOUBTFUL
 
 
+def write_judged(context: RunContext, stream: Stream, by_state: Mapping[str, Sequence[Record]]) -> None:
+    for state, records in by_state.items():
+        asked = decode_readable(list(records), stream) if stream.excused and state == GONE else []
+        excused = stream.excused(context.source, asked) if stream.excused and asked else ()
+        write_absent(context, stream, EXCUSED, [one.row_key for one in records if one.row_key in excused])
+        write_absent(context, stream, state, [one.row_key for one in records])
+
+
 # ---------------------------------------------------------------- what is believed
 
 
@@ -329,13 +337,13 @@ def write_absent(context: RunContext, stream: Stream, state: str, row_keys: Sequ
     context.store.write(DELETIONS, [RegisterRow(f"{state}:{stream.name}:{key}", {}) for key in row_keys])
 
 
-def count_absent(context: RunContext, stream: Stream) -> int:
-    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in (GONE, DOUBTFUL, REFUSED))
+def count_absent(context: RunContext, stream: Stream, states: Iterable[str] = (GONE, DOUBTFUL, REFUSED)) -> int:
+    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in states)
 
 
 def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
-    """Children of a deleted parent do not count: whether it is deleted was asked."""
-    absent = count_absent(context, stream)
+    """Children of a deleted parent do not count: whether it is deleted was asked. Nor do those that are excused."""
+    absent = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
     return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
 
@@ -346,28 +354,33 @@ def may_all_be_gone(context: RunContext) -> bool:
     return context.options.deletions_limit >= 100
 
 
+def believe_doubtful(context: RunContext, stream: Stream) -> None:
+    prefix = f"{DOUBTFUL}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, "", MARKED_AT_ONCE):
+        write_absent(context, stream, GONE, [row.key.removeprefix(prefix) for row in rows])
+        context.store.discard(DELETIONS, [row.key for row in rows])
+
+
 def mark(context: RunContext, job: Job) -> Follow:
     """Raises Permanent where too many are gone."""
     stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
     if not after and is_too_many(context, stream, pass_no):
         raise too_many_error(context, stream, pass_no)
-    believed = (GONE, DOUBTFUL) if may_all_be_gone(context) else (GONE,)
-    for state in believed[believed.index(job.args.get("state", GONE)) :]:
-        prefix = f"{state}:{stream.name}:"
-        while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
-            mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
-            after = rows[-1].key
-            if context.time_is_up():
-                return [Job(job.scope, job.kind, {**job.args, "state": state, "after": after})]
-        after = ""
+    if may_all_be_gone(context):
+        believe_doubtful(context, stream)
+    prefix = f"{GONE}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
+        mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
+        after = rows[-1].key
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
     tails.settle(context, stream)
     entity = context.owner[stream.name].name
-    counts = {one: context.store.count(DELETIONS, f"{one}:{stream.name}:") for one in (GONE, DOUBTFUL)}
-    if found := sum(counts[one] for one in believed):
+    if found := count_absent(context, stream, [GONE]):
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")
-    if DOUBTFUL not in believed and counts[DOUBTFUL]:
-        context.note(entity, say("note.deletion_unproven", stream=stream.name, count=counts[DOUBTFUL]))
-    if found := context.store.count(DELETIONS, f"{REFUSED}:{stream.name}:"):
+    if found := count_absent(context, stream, [DOUBTFUL]):
+        context.note(entity, say("note.deletion_unproven", stream=stream.name, count=found))
+    if found := count_absent(context, stream, [REFUSED]):
         context.note(entity, say("note.deletion_refused", stream=stream.name, count=found))
     return []
 
@@ -384,6 +397,7 @@ def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -
 
 def too_many_error(context: RunContext, stream: Stream, pass_no: int) -> Permanent:
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
-    count, limit = count_absent(context, stream), context.options.deletions_limit
+    count = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
+    limit = context.options.deletions_limit
     message = say("work.too_many_deleted", stream=stream.name, count=count, known=known, limit=limit)
     return Permanent(message, code="TOO_MANY_DELETED", hint=say("work.too_many_deleted_fix"))
