@@ -178,3 +178,27 @@ def test_many_memberships_that_end_with_a_dismissal_stop_nothing(tmp_path: Path,
         assert made.stream("group_members").deleted - before == (8 if dismissed else 0)
         there = {key for key in made.imported("group_members") if key.endswith(f":{user}")}
         assert len(there) == (0 if dismissed else 8)
+
+
+# ---------------------------------------------------------------- what failed
+
+
+def test_a_delta_run_that_failed_reads_again_what_is_corrected_by_now(tmp_path: Path) -> None:
+    """Two users swap their emails: the box refuses both, and what needs the users is blocked."""
+    with world(tmp_path, small(chats=0, messages=0)) as made:
+        made.settings = {"run": {"entities": ["users", "groups"]}}
+        company = made.cloud.portal.company
+        assert made.run(run={"user_coverage": 0.5}, mapping={"placeholder_user": "1"}).exit_code == 0
+        one, other = [user for user in company.users.ids if company.is_active(user)][2:4]
+        first, second = (company.users.row(user)["EMAIL"] for user in (one, other))
+        made.change("users", id=one, fields={"EMAIL": second})
+        made.change("users", id=other, fields={"EMAIL": first})
+        strict: dict[str, Json] = {"run": {"user_coverage": 1.0}, "mapping": {"placeholder_user": "1"}}
+        assert sync(made, **strict).exit_code == 3
+        group = next(iter(company.groups_by_id))
+        made.change("users", id=one, fields={"EMAIL": "new@company.example"})
+        made.change("groups", id=group, fields={"NAME": "Meanwhile"})
+        sync(made, **strict)
+        assert made.imported("users")[f"source:users:{one}"]["fields"]["EMAIL"] == "new@company.example"
+        assert made.retry(**strict).exit_code == 0  # the other user's email is free now
+        assert made.imported("groups")[f"source:groups:{group}"]["fields"]["NAME"] == "Meanwhile"
