@@ -39,6 +39,11 @@ def steps(scene: Scene) -> dict[str, str]:
     return {one["name"]: one["state"] for one in scene.run("cutover", "--json").json["cutover"]["steps"]}
 
 
+def rename(source: Running, group: int, name: str) -> None:
+    portal, wish = source.portal, {"stream": "groups", "op": "update", "id": group, "fields": {"NAME": name}}
+    change(portal.company, portal.clock.now(), wish)
+
+
 def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running) -> None:
     result = firm.run("cutover")
     assert (result.code, result.err) == (0, "")
@@ -72,6 +77,10 @@ def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running
     assert firm.run("cutover", "freeze", "--undo").code == 0
     assert steps(firm)["freeze"] == "open"
     assert firm.run("cutover", "freeze", "--yes", "--by", "Anna").code == 0
+    (first, *_) = source.portal.company.groups.ids
+    rename(source, first, "In the freeze")
+    assert firm.run("cutover", "freeze", "--yes", "--by", "Anna").code == 5
+    assert "Written in the source after" in firm.run("cutover").out
     result = firm.run("status")
     assert "Cutover: freeze done" in result.out
     assert "Next: b24migrate cutover finish" in result.out
@@ -89,17 +98,12 @@ def test_the_way_from_the_full_pass_to_late_writers(firm: Scene, source: Running
     assert (refused.code, "The box has been live since" in refused.err) == (3, True)
 
     assert "No late changes" in firm.run("sync", "--report-only").out
-    portal = source.portal
-    (group, *_) = portal.company.groups.ids
-    change(
-        portal.company,
-        portal.clock.now(),
-        {"stream": "groups", "op": "update", "id": group, "fields": {"NAME": "Late"}},
-    )
+    rename(source, first, "Late")
     (late,) = firm.run("sync", "--report-only", "--json").json["late_writers"]
     assert (late["stream"], late["records"]) == ("groups", 1)
     result = firm.run("cutover")
     assert "Late changes in the source" in result.out
+    assert "Written in the source after" not in result.out  # of the freeze: the time is that of going live now
     assert "Next: b24migrate sync --report-only\n" in result.out
 
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.world import World
+from tests.engine.world import World, small, world
 
-from b24migrate.engine.phases import deletions, removal, stale_links
+from b24migrate.engine.phases import deferred, deletions, removal, stale_links
 from b24migrate.engine.phases.conflicts import count_open, count_waiting
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.deletions import Family, Slice, is_parent_shown
+from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.entities import catalog
-from b24migrate.model.records import Status
+from b24migrate.model.records import Span, Status, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
 from b24migrate.ports import CONFLICTS, DELETIONS, RegisterRow
 from b24migrate.targets.module import ImportTarget
+from b24sim.company.crm_ids import DEAL
+from b24sim.imports.store import Store
 
 Json = Any
 STREAMS = catalog().streams
@@ -109,7 +113,40 @@ def test_where_nobody_can_be_asked_nothing_is_believed(talk: World) -> None:
         groups = app.context.streams["groups"]
         first, *others = app.context.store.get(groups.table, list(talk.records("Groups"))).values()
         deleted = first._replace(row_key="999")
-        deletions.ask(app.context, replace(groups, fetch=None), [Slice([deleted], others)])
+        assert not list(deletions.ask(app.context, replace(groups, fetch=None), [Slice([deleted], others)]))
         assert deletions.count_absent(app.context, groups) == 0
-        deletions.ask(app.context, groups, [Slice([deleted], others)])
+        assert not list(deletions.ask(app.context, groups, [Slice([deleted], others)]))
         assert deletions.count_absent(app.context, groups) == 1
+
+
+def test_stretches_of_the_second_pass_hold_each_record_once(talk: World) -> None:
+    with talk.app() as app:
+        messages = app.context.streams["chat_messages"]
+        ends = [order_key(key) for key in list(talk.records("ChatMessages"))[:20]]
+        mark_for_second_pass(app.context, messages, ends)
+        jobs = deferred.seed_marked(app.context, "chats/late", messages)
+        spans = [Span(*ends) for job in jobs for ends in job.args["spans"]]
+        found = [one.row_key for span in spans for one in app.context.store.records(messages.table, span, 500)]
+        assert sorted(map(order_key, found)) == sorted(ends)
+
+
+def test_codes_lose_the_links_to_what_was_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source keeps the code of a deleted deal in a task that does not change. A box may not count codes as uses."""
+    plan = small(chats=0, messages=0, companies=3, contacts=3, deals=6, tasks=6, smart_types=0)
+    entities = ["users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "tasks"]
+    with world(tmp_path, plan) as made:
+        made.settings = {"run": {"entities": entities, "user_coverage": 0.5}, "mapping": {"placeholder_user": "1"}}
+        made.settings["mapping"]["policy"] = {"tasks.groupId": "drop"}
+        gone, left = made.cloud.portal.company.crm.items[DEAL].ids[:2]
+        (task,) = made.change("tasks", "add", fields={"TITLE": "Задача", "UF_CRM_TASK": [f"D_{gone}", f"D_{left}"]})
+        made.run()
+        key = f"source:tasks:{task}"
+        assert len(made.imported("tasks")[key]["fields"]["ufCrmTask"]) == 2
+        made.change("crm_deals", "delete", id=gone)
+        referrers = Store.referrers
+        others = lambda store, address: {one for one in referrers(store, address) if one[0] != "tasks"}  # noqa: E731
+        monkeypatch.setattr(Store, "referrers", others)
+        made.run(run={"deletions": "delete", "deletions_limit": 50})
+        assert f"source:crm_deals:{gone}" not in made.imported("crm_deals")
+        (target,) = (row["TargetId"] for number, row in made.records("CrmDeals").items() if number == str(left))
+        assert made.imported("tasks")[key]["fields"]["ufCrmTask"] == [f"D_{target}"]

@@ -176,6 +176,22 @@ def test_a_chat_that_is_not_shown_any_more_is_not_deleted(talk: World) -> None:
     assert talk.stream("chat_messages").imported == before.imported
 
 
+@pytest.mark.parametrize("delta", [True, False], ids=["delta", "full"])
+def test_a_chat_that_the_owners_of_the_webhooks_hid_is_read_as_before(talk: World, delta: bool) -> None:
+    """It is in no list (api-reference/chats/special-operations/im-recent-hide.md)."""
+    chat = chats(talk)[1]
+    left = next(user for user in chat.members if user not in (1, chat.owner))
+    fields = {"hidden_by": list(talk.webhooks), "users": [user for user in chat.members if user != left]}
+    talk.change("chats", id=chat.id, fields=fields)
+    (new,) = say(talk, chat)
+    assert (sync(talk) if delta else talk.run("chats")).exit_code == 0
+    assert str(left) not in members(talk, chat)
+    assert message(talk, new)
+    told = talk.stream("chats")
+    assert (told.findings, told.read) == (0, told.imported)
+    assert is_sound(talk)
+
+
 # ---------------------------------------------------------------- what it costs
 
 

@@ -270,10 +270,11 @@ def _print(session: Session, view: CutoverView, *, as_json: bool) -> None:
         _print_forecast(out, words, view.forecast, view.tomorrow_s)
     elif view.took_s is not None:
         wrapped(out, phrase("cutover.cli.took", time=duration(words, view.took_s)))
-    for key, writers in (("cutover.cli.writers", view.writers), ("cutover.cli.late_writers", view.late_writers)):
-        if writers:
-            wrapped(out, phrase(key, since=view.since), style="yellow")
-            print_writers(writers, out, session.redact)
+    live = bool(view.watched_until)  # then `since` is the time of going live
+    writers = view.late_writers if live else view.writers
+    if writers:
+        wrapped(out, phrase(f"cutover.cli.{'late_' if live else ''}writers", since=view.since), style="yellow")
+        print_writers(writers, out, session.redact)
     for delta in view.deltas[:DELTAS_SHOWN]:
         key = "reported" if delta.report_only else "delta"
         at = clock_time(words, delta.started, view.at)

@@ -88,15 +88,17 @@ def begin(
     prepare: Callable[[Run, bool], None] = lambda *_: None,
     *,
     wished: int | None = None,
+    ended: Callable[[Run], bool] = lambda _: False,
 ) -> tuple[Run, bool]:
     """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
+    `ended`: whether an unfinished run is not continued.
     `prepare` gets both before another process takes the run for one that is under way. `wished`: the moment at which
     it was requested, if that is a while ago. Raises Paused when it was paused since."""
     row = store.read(RUNS, CURRENT)
     before = _decode_run(row) if row else None
     if row and before and before.state == PAUSED and wished not in (None, row.version):
         raise paused_error(before)
-    continued = before is not None and before.plan == plan and _is_prepared(store, before)
+    continued = before is not None and before.plan == plan and _is_prepared(store, before) and not ended(before)
     if before is None or not continued:
         now = clock.now()
         started = utc_text(now.replace(microsecond=0))

@@ -17,6 +17,7 @@ from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.conflicts import count_open
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.cutover_state import LIVE, read_cutover
+from b24migrate.engine.phases.delta import MARK
 from b24migrate.engine.phases.partial import count_incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
 from b24migrate.engine.state import BLOCKED, FAILED, States
@@ -34,6 +35,7 @@ from b24migrate.model.events import Noted
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Json, Status
 from b24migrate.model.streams import PHASES, Entity
+from b24migrate.ports import PASSES
 
 DONE, GATE, ERROR, FINDINGS = 0, 3, 4, 5
 
@@ -122,7 +124,7 @@ class Runner:
         no count. `named`: the entities that a person named; of the others optional ones may be left out."""
         limit = self.context.options.test_limit if test_limit is None else test_limit
         wanted = Plan(tuple(entities), tuple(phases), limit, delta, deep)
-        return self.run_plan(wanted, named=named, on_diagnosis=on_diagnosis, tick=tick)
+        return self.run_plan(wanted, named=named, on_diagnosis=on_diagnosis, tick=tick, repeats=delta)
 
     def run_plan(
         self,
@@ -131,8 +133,9 @@ class Runner:
         named: Collection[str] = (),
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
+        repeats: bool = False,
     ) -> RunResult:
-        run = self.begin(wanted, named=named, on_diagnosis=on_diagnosis)
+        run = self.begin(wanted, named=named, on_diagnosis=on_diagnosis, repeats=repeats)
         try:
             self.worker_pool(run).work_until_done(tick=tick, tick_s=self.tick_s)
         except Paused:
@@ -158,8 +161,10 @@ class Runner:
         *,
         named: Collection[str] = (),
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
+        repeats: bool = False,
     ) -> Run:
-        """Checks both portals and makes the plan the current one: any worker may take its jobs. Raises Stop."""
+        """Checks both portals and makes the plan the current one: any worker may take its jobs. `repeats`: a delta run
+        that came to its end with failures is not continued. Raises Stop."""
         undo_lock.refuse_during_undo(self.context.store, self.context.clock)
         wished = plan.current_version(self.context.store)
         chosen = [entity for entity in self.context.entities if entity.name in wanted.entities]
@@ -179,7 +184,9 @@ class Runner:
         def prepare(run: Run, continued: bool) -> None:
             self.conductor(run).reset(continued=continued)
 
-        run, _ = plan.begin(self.context.store, self.context.clock, wanted, prepare, wished=wished)
+        store, clock = self.context.store, self.context.clock
+        ended = self.is_delta_over if repeats else lambda _: False
+        run, _ = plan.begin(store, clock, wanted, prepare, wished=wished, ended=ended)
         try:
             undo_lock.refuse_during_undo(
                 self.context.store, self.context.clock
@@ -232,6 +239,12 @@ class Runner:
     def is_over(self, run: Run) -> bool:
         """Whether the plan of the run is complete."""
         return Conductor(self.context, run.plan, coverage=self.coverage).is_over()
+
+    def is_delta_over(self, run: Run) -> bool:
+        """What failed or blocked it may be corrected in the source by now, and other records go on changing there: so
+        the next one reads what changed since the last complete pass. Before there is one it would read everything
+        again."""
+        return run.exit_code is not None and self.is_over(run) and bool(self.context.store.count(PASSES, f"{MARK}:"))
 
     def stop(self, run: Run, why: Stop) -> None:
         """It stays current, and is continued by the next command."""

@@ -198,7 +198,11 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
         for stream in one.streams
         for stage in (send_stage(stream, pulled=True), *learn_stages(stream))
     ]
-    sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
+    sent = [
+        stage
+        for stream in entity.streams
+        for stage in (renewal_stage(stream), send_stage(stream), *learn_stages(stream))
+    ]
     left = [remove_stage(stream) for stream in entity.streams if stream.access]
     return [*matched, *uploads, *pulled, *map(recall_stage, entity.streams), *sent, *left]
 
@@ -269,6 +273,10 @@ def remove_parts_stage(stream: Stream) -> Stage:
 
 def match_stage(stream: Stream) -> Stage:
     return Stage(f"match {stream.name}", lambda context, scope: lanes.seed(context, scope, "match", stream))
+
+
+def renewal_stage(stream: Stream) -> Stage:
+    return Stage(f"renew {stream.name}", lambda context, scope: arrivals.seed_renewal(context, scope, stream))
 
 
 def arrival_stage(stream: Stream) -> Stage:

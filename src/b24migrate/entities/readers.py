@@ -65,7 +65,7 @@ def fetch_objects(method: str, params: Callable[[str], Args], *, inside: str = "
     return fetch
 
 
-def is_not_found(error: Exception) -> bool:
+def is_not_found(error: Exception | None) -> bool:
     """Older methods of the CRM have no code for it, nor for a refusal: the text tells them apart
     (api-reference/crm/timeline/comments/crm-timeline-comment-get.md)."""
     if not isinstance(error, Permanent):

@@ -28,6 +28,7 @@ class Again(StrEnum):
     WAITS = "waits"
     TRIES = "tries"
     ASIDE = "aside"
+    LINKED = "linked"
     STOPS = "stops"
 
 

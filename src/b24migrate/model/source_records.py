@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -81,6 +81,10 @@ Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
 
 # records by id as the source has them now, for pull-through and verify
 Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
+# of children that the list of their parent does not show any more, those that are out of it for a known reason
+FindExcused: TypeAlias = Callable[["Source", Sequence[SourceRecord]], Collection[str]]
+# of records that are not shown, those that the portal has and only refuses to show; it gets others that are shown too
+FindRefused: TypeAlias = Callable[["Source", Sequence[SourceRecord], Sequence[SourceRecord]], Collection[str]]
 
 
 # staged records of a stream, all of them

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from b24migrate.model.fields import Field, Rest, Take
 from b24migrate.model.readings import Each, PerParent, Reading
 from b24migrate.model.records import Args, Json, SetAside, Table
-from b24migrate.model.source_records import Fetch, FileRef, Files, SourceRecord, StagedRecords
+from b24migrate.model.source_records import Fetch, FileRef, Files, FindExcused, FindRefused, SourceRecord, StagedRecords
 
 if TYPE_CHECKING:
     from b24migrate.model.activities import Part
@@ -107,6 +107,8 @@ class Stream:
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is excluded
     unsure: str = ""  # key of the rule that skips records of unknown types: a user must check them
     fetch: Fetch | None = None
+    refused: FindRefused | None = None
+    excused: FindExcused | None = None
     access: bool = False  # who is in it may see something: what is deleted at the source goes on the target at once
     # the portal answers alike for a record that is deleted and one that the webhook's owner may not see any more: a
     # deletion is never believed

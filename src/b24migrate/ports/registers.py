@@ -64,9 +64,10 @@ CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrie
 ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
 KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
-# of records that the source no longer has, by stream and id: asked for and not found (`gone:`, `doubtful:`); still on
-# the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link, because an
-# answer got lost (`unsure:`); deleted on the target by this run (`removed:`)
+# of records that the source no longer has, by stream and id: not found (`gone:`, `doubtful:`, `refused:`, `excused:`);
+# still on the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link,
+# because an answer got lost (`unsure:`); deleted on the target by this run (`removed:`); and records that failed, with
+# the one that they cannot go without (`awaited:`)
 DELETIONS = Register("Deletions", "deletion", ("Reason",), True)
 # records that changed on both sides, by stream and id. `Fields`: [name, last sent, target, source, decision, time], …;
 # `Decision`: source, target, none (no conflict any more), empty as long as `Open`; it holds for one `Revision`.

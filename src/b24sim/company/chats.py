@@ -77,6 +77,8 @@ class Chat:
     # Members who joined late and see only messages from such an id on.
     sees_from: dict[int, int] = field(default_factory=dict)
     pictured: bool = False
+    # Members who took it off their recent list: they can read it as before (im-recent-hide.md).
+    hidden_by: list[int] = field(default_factory=list)
     # Writes the messages of chats that do not follow from chance alone.
     script: "Callable[[Chat, int], Row] | None" = None
 

@@ -54,6 +54,7 @@ class Items(Table):
         self._make_variant: MakeVariant = lambda _fields, _variant: {}
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
         self.recycled: dict[int, Row] = {}  # the recycle bin, which no method shows
+        self.refused: set[int] = set()  # what not even an administrator may see any more
         self._gone_options: set[tuple[str, int]] = set()
         self._grown_fields: list[Field] = []
 

@@ -69,7 +69,7 @@ def _recent(context: Context) -> list[Chat]:
     if version != company.chats_version:
         # What happened at the same second comes in no order; comments under posts are in no list.
         mine = (chat for chat in company.chats.values() if user in chat.members and chat.kind != THREAD)
-        chats = context.portal.in_no_order(mine)
+        chats = context.portal.in_no_order(chat for chat in mine if user not in chat.hidden_by)
         chats.sort(
             key=lambda chat: (is_pinned(chat), company.moments.parse(last_activity(context, chat)) or 0.0), reverse=True
         )

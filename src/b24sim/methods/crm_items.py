@@ -89,9 +89,10 @@ def type_of(context: Context, params: Params) -> Items | None:
 
 def rights(context: Context, items: Items) -> list[Test]:
     """One pipeline of deals is for administrators only."""
+    tests: list[Test] = [lambda row: row["id"] not in items.refused] if items.refused else []
     if context.caller.admin or items.entity_type_id != DEAL:
-        return []
-    return [lambda row: row.get("categoryId") != SECRET_PIPELINE]
+        return tests
+    return [*tests, lambda row: row.get("categoryId") != SECRET_PIPELINE]
 
 
 def with_links(context: Context, items: Items, row: Row) -> Row:

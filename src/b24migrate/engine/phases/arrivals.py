@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from b24migrate.engine.phases.compose import ComposedRecord
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext
+from b24migrate.engine.phases.references import MISSING
 from b24migrate.engine.phases.removal import NUMBER
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.model.records import Job, Record, Span, Status, order_key
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import DELETIONS, RegisterRow
 
-MISSED = "missed"
+MISSED, AWAITED = "missed", "awaited"
 AT_ONCE = 500
 LOST = frozenset({"references_dropped", "placeholders"})
 
@@ -27,6 +29,42 @@ def note_missed(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     if new:
         context.store.write(DELETIONS, [RegisterRow(f"{MISSED}:{stream}:{key}", {}) for stream, key in new])
         context.memory.missed.add(new)
+
+
+def note_awaited(context: RunContext, stream: Stream, composed: Iterable[ComposedRecord]) -> None:
+    """Before they fail: those that cannot go without a record. It may have come to the source since its stream was
+    read, so that a later pass reads it."""
+    rows = [
+        RegisterRow(f"{AWAITED}:{stream.name}:{one.record.row_key}", {"Reason": ":".join(one.awaits)})
+        for one in composed
+        if one.problem and one.awaits and not one.again
+    ]
+    if rows:
+        context.store.write(DELETIONS, rows)
+
+
+def seed_renewal(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+    waiting = context.store.some_rows(DELETIONS, f"{AWAITED}:{stream.name}:", "", 1)
+    return [Job(scope, "renew", {"stream": stream.name, "after": ""})] if waiting else []
+
+
+def renew(context: RunContext, job: Job) -> Follow:
+    """Failed records are sent once more when what they cannot go without is on the target."""
+    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
+    prefix = f"{AWAITED}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):
+        awaited: dict[str, dict[str, str]] = {}
+        for row in rows:
+            name, _, source_id = str(row.values["Reason"]).partition(":")
+            awaited.setdefault(name, {})[row.key] = source_id
+        there = {name: context.memory.links.target_ids(name, set(ids.values())) for name, ids in awaited.items()}
+        found = [key for name, ids in awaited.items() for key, source_id in ids.items() if source_id in there[name]]
+        context.store.renew(stream.table, code=MISSING, row_keys=[key.removeprefix(prefix) for key in found])
+        context.store.discard(DELETIONS, found)
+        after = rows[-1].key
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    return []
 
 
 def find_arrived(context: RunContext, stream: str) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from b24migrate.engine.phases import deletions, tails
 from b24migrate.engine.phases.context import Follow, RunContext, walk
-from b24migrate.engine.phases.deletions import DOUBTFUL, GONE, LOOKED_AT, Family
+from b24migrate.engine.phases.deletions import LOOKED_AT, Family
 from b24migrate.engine.phases.moved import next_parents
 from b24migrate.engine.phases.parent_lanes import children_of
 from b24migrate.engine.phases.stage import checkpoint_row
@@ -52,13 +52,12 @@ def judge(context: RunContext, job: Job) -> Follow:
     """After the lists were read again: what is still not there is deleted."""
     stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
     parents, onward = _next_parents(context, job, stream)
-    by_state: dict[str, list[str]] = {GONE: [], DOUBTFUL: []}
+    by_state: dict[str, list[Record]] = {}
     for one in find_unshown(context, job, stream, parents):
         shown = deletions.is_parent_shown(context, stream, one)
         if one.parent and shown and deletions.lists_of(context, stream, one):
-            by_state[deletions.judge_one(context, stream, one.parent, pass_no)].append(one.record.row_key)
-    for state, keys in by_state.items():
-        deletions.write_absent(context, stream, state, keys)
+            by_state.setdefault(deletions.judge_one(context, stream, one.parent, pass_no), []).append(one.record)
+    deletions.write_judged(context, stream, by_state)
     return [] if deletions.is_too_many(context, stream, pass_no) else onward
 
 

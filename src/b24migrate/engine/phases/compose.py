@@ -42,6 +42,7 @@ class ComposedRecord:
     fields: dict[str, Json] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     problem: tuple[str, str] | None = None  # error code, sentence
+    awaits: tuple[str, str] | None = None  # stream, source id: without it the problem is gone
     again: bool = False  # the problem is a bug: it may be gone at the next attempt, or with the next version
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id

@@ -11,6 +11,7 @@ from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, r
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
 from b24migrate.engine.phases.pull_through import pull_new_records
+from b24migrate.engine.phases.references import MISSING
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Span, Status, order_key
@@ -18,7 +19,6 @@ from b24migrate.model.streams import Stream
 from b24migrate.ports import INCOMPLETE, RegisterRow
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
-VAIN = "REFERENCE_MISSING"
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
@@ -57,7 +57,8 @@ def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -
         if spans and first <= spans[-1].hi:
             spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
         else:
-            spans.append(Span(first[:-1], last))  # a span begins behind its lower end
+            begin = first[:-1]  # a span begins behind its lower end
+            spans.append(Span(max(begin, spans[-1].hi) if spans else begin, last))
     size = min(AT_ONCE, math.ceil(len(spans) / lanes.thread_count(context.options.workers)) or 1)
     return [_job(scope, stream, spans[start : start + size], **args) for start in range(0, len(spans), size)]
 
@@ -136,7 +137,7 @@ def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record])
 
 def _may_be_sent(composed: ComposedRecord) -> bool:
     """A missing reference does not stop other updates of a record that is on the target; verify reports it."""
-    return composed.problem is None or composed.problem[0] == VAIN
+    return composed.problem is None or composed.problem[0] == MISSING
 
 
 def _next_records(

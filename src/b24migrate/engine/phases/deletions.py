@@ -8,7 +8,7 @@ been deleted: so when many are gone, nothing is believed and the get stops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -21,9 +21,10 @@ from b24migrate.engine.phases.moved import note_deleted
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.removal import UNSURE
+from b24migrate.engine.phases.stage import stage
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Refused
-from b24migrate.model.readings import Each, PerParent, Reading
+from b24migrate.model.readings import Each, Gather, PerParent, Reading
 from b24migrate.model.records import Job, Record, Span, children_span, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
@@ -33,9 +34,12 @@ LOOKED_AT = 200  # candidates of a job
 ASKED = 450  # at once: some methods take many in one command, others one in each
 SLICE, NEIGHBOURS = 45, 5  # of these, with so many others that must be there
 NEAR = 50  # records among which neighbours are looked for
+STEP, FAR = 500, 9  # where all of these are gone too: so far apart, so often
 HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
-GONE, DOUBTFUL = "gone", "doubtful"  # not found by ID; doubtful: no neighbour was found either
+# Not found by ID; no neighbour was found either; the source has it, and refuses to show it. Excused: gone for a reason
+# that is known, and does not count where many are.
+GONE, DOUBTFUL, REFUSED, EXCUSED = "gone", "doubtful", "refused", "excused"
 
 
 class Family(NamedTuple):
@@ -46,8 +50,10 @@ class Family(NamedTuple):
 
 
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
-    if stream.unprovable or context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
+    if context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
         return []
+    if stream.unprovable:
+        return [Job(scope, "read-unlisted", {"stream": stream.name, "pass": pass_no, "after": ""})]
     few = count_unshown(context, stream, pass_no) <= LOOKED_AT
     every = sum(context.store.counts(stream.table).values()) if few else 0
     return lanes.seed(context, scope, kind, stream, pending=False, every=every, **{"pass": pass_no})
@@ -81,6 +87,22 @@ def seek(context: RunContext, job: Job) -> Follow:
             return lanes.next_lane_job(job, left[start - 1].record)
         ask_all(context, stream, [one.record for one in left[start : start + ASKED]], pass_no)
     return onward
+
+
+def read_unlisted(context: RunContext, job: Job) -> Follow:
+    """Where nothing can be proven: a record that is in no list may be hidden there only, and is read as before. Of one
+    that is refused nothing is known."""
+    stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
+    reading = context.reading(stream)
+    fetch = reading.fetch if isinstance(reading, Gather) else None
+    while fetch and (records := context.store.by_pass(stream.table, Span(after), NEAR, pass_no=pass_no, shown=False)):
+        seen = [one for one in records if webhook_of(one) < len(context.source.owners)]
+        rows = fetch(context.source, decode_readable(seen, stream), context.known(stream)) if seen else {}
+        stage(context, stream, list(rows.values()), pass_no=pass_no)
+        after = order_key(records[-1].row_key)
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
+    return []
 
 
 def find_parents(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Family]:
@@ -122,7 +144,7 @@ def is_parent_shown(context: RunContext, stream: Stream, one: Family) -> bool:
 
 
 class Slice(NamedTuple):
-    """Candidates, and others near the first of them that this pass did show."""
+    """Candidates, and others near them that this pass did show."""
 
     records: Sequence[Record]
     neighbours: Sequence[Record]
@@ -131,31 +153,64 @@ class Slice(NamedTuple):
 def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
     """Each with the webhook that saw it, beside neighbours that the same one has seen."""
     by_webhook: dict[int, list[Record]] = {}
-    for one in records:
+    for one in sorted(records, key=lambda one: order_key(one.row_key)):
         by_webhook.setdefault(webhook_of(one), []).append(one)
     for via, some in by_webhook.items():
         if via < len(context.source.owners):  # what cannot be asked for is not deleted
+            near = Near(context, stream, via, pass_no, {one.row_key for one in some})
             parts = [some[start : start + SLICE] for start in range(0, len(some), SLICE)]
-            slices = [Slice(part, find_neighbours(context, stream, part[0], via, pass_no)) for part in parts]
-            ask(context, stream, slices)
+            alone = list(ask(context, stream, [Slice(part, near.neighbours(part[-1])) for part in parts]))
+            write_alone(context, stream, alone, near.others(some[-1]) if alone else [])
 
 
 def webhook_of(record: Record) -> int:
     return int(decode_extras(record.extras).get("via") or 0)
 
 
-def find_neighbours(context: RunContext, stream: Stream, record: Record, via: int, pass_no: int) -> list[Record]:
-    """The next ones in the order of ids, or else the first."""
-    since = 0 if is_delta(context, stream, pass_no) else pass_no
-    for span in (Span(order_key(record.row_key)), Span()):
-        near = context.store.by_pass(stream.table, span, NEAR, pass_no=since, shown=True)
-        if found := [one for one in near if webhook_of(one) == via and not one.deleted_utc][:NEIGHBOURS]:
-            return found
-    return []
+class Near(NamedTuple):
+    """Finds records that should be there. A delta pass shows few, so that those known before count as shown: of a row
+    of deleted records that is longer than the candidates the next ones are not there either."""
+
+    context: RunContext
+    stream: Stream
+    via: int
+    pass_no: int
+    candidates: Collection[str]
+
+    def neighbours(self, last: Record) -> list[Record]:
+        """The next ones in the order of ids, or else the first."""
+        for span in (Span(order_key(last.row_key)), Span()):
+            if found := self.suitable(self.page(span, NEAR))[:NEIGHBOURS]:
+                return found
+        return []
+
+    def others(self, last: Record) -> list[Record]:
+        """From the beginning, and from further on."""
+        found, span = self.spread(self.page(Span(), STEP)), Span(order_key(last.row_key))
+        for _ in range(FAR):
+            records = self.page(span, STEP)
+            found += self.spread(records)
+            if len(records) < STEP:
+                break
+            span = Span(order_key(records[-1].row_key))
+        return found
+
+    def page(self, span: Span, limit: int) -> list[Record]:
+        since = 0 if is_delta(self.context, self.stream, self.pass_no) else self.pass_no
+        return self.context.store.by_pass(self.stream.table, span, limit, pass_no=since, shown=True)
+
+    def suitable(self, records: Sequence[Record]) -> list[Record]:
+        left = (one for one in records if one.row_key not in self.candidates and not one.deleted_utc)
+        return [one for one in left if webhook_of(one) == self.via]
+
+    def spread(self, records: Sequence[Record]) -> list[Record]:
+        found = self.suitable(records)
+        return found[:: -(-len(found) // NEIGHBOURS) or 1]
 
 
-def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
-    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted."""
+def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterator[Slice]:
+    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted. Yields what was
+    not found where no neighbour was found either."""
     if stream.fetch is None:
         return
     known = {one.row_key: one for some in slices for one in (*some.records, *some.neighbours)}
@@ -165,15 +220,43 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> None:
     except Permanent as error:
         if len(slices) > 1:
             for some in slices:
-                ask(context, stream, [some])
+                yield from ask(context, stream, [some])
         elif len(slices[0].records) > 1 and not isinstance(error, Refused):
             for one in slices[0].records:
-                ask(context, stream, [Slice([one], slices[0].neighbours)])
+                yield from ask(context, stream, [Slice([one], slices[0].neighbours)])
         return
     missing = {one.id for one in asked} - found.keys()
     for some in slices:
-        state = GONE if any(one.row_key in found for one in some.neighbours) else DOUBTFUL
-        write_absent(context, stream, state, [one.row_key for one in some.records if one.row_key in missing])
+        absent = [one for one in some.records if one.row_key in missing]
+        if shown := [one for one in some.neighbours if one.row_key in found]:
+            write_gone(context, stream, absent, shown)
+        elif absent:
+            yield Slice(absent, some.neighbours)
+
+
+def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], others: Sequence[Record]) -> None:
+    """Believed where the webhook still shows any of the others."""
+    asked = decode_readable(list(others), stream)
+    try:
+        found = stream.fetch(context.source, asked, context.known(stream)) if asked and stream.fetch else {}
+    except Permanent:
+        found = {}
+    shown = [one for one in others if one.row_key in found][:NEIGHBOURS]
+    for some in alone:
+        if shown:
+            write_gone(context, stream, some.records, shown)
+        else:
+            write_absent(context, stream, DOUBTFUL, [one.row_key for one in some.records])
+
+
+def write_gone(context: RunContext, stream: Stream, records: Sequence[Record], shown: Sequence[Record]) -> None:
+    """Those that the source only refuses to show are not deleted."""
+    asked = decode_readable(list(records), stream) if stream.refused else []
+    beside = decode_readable(list(shown), stream)
+    refused = stream.refused(context.source, asked, beside) if stream.refused and asked else ()
+    for state in (GONE, REFUSED):
+        keys = [one.row_key for one in records if (one.row_key in refused) == (state == REFUSED)]
+        write_absent(context, stream, state, keys)
 
 
 def deleted_records(context: RunContext, stream: Stream, span: Span) -> Iterator[SourceRecord]:
@@ -221,12 +304,11 @@ def judge(context: RunContext, job: Job) -> Follow:
     records = context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False)
     if not records or is_too_many(context, stream, pass_no):
         return []
-    by_state: dict[str, list[str]] = {GONE: [], DOUBTFUL: []}
+    by_state: dict[str, list[Record]] = {}
     for one in find_parents(context, stream, records):
         if one.parent and is_parent_shown(context, stream, one) and lists_of(context, stream, one):
-            by_state[judge_one(context, stream, one.parent, pass_no)].append(one.record.row_key)
-    for state, keys in by_state.items():
-        write_absent(context, stream, state, keys)
+            by_state.setdefault(judge_one(context, stream, one.parent, pass_no), []).append(one.record)
+    write_judged(context, stream, by_state)
     return lanes.next_lane_job(job, records[-1])
 
 
@@ -240,6 +322,14 @@ def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int)
     return GONE if left else DOUBTFUL
 
 
+def write_judged(context: RunContext, stream: Stream, by_state: Mapping[str, Sequence[Record]]) -> None:
+    for state, records in by_state.items():
+        asked = decode_readable(list(records), stream) if stream.excused and state == GONE else []
+        excused = stream.excused(context.source, asked) if stream.excused and asked else ()
+        write_absent(context, stream, EXCUSED, [one.row_key for one in records if one.row_key in excused])
+        write_absent(context, stream, state, [one.row_key for one in records])
+
+
 # ---------------------------------------------------------------- what is believed
 
 
@@ -247,15 +337,28 @@ def write_absent(context: RunContext, stream: Stream, state: str, row_keys: Sequ
     context.store.write(DELETIONS, [RegisterRow(f"{state}:{stream.name}:{key}", {}) for key in row_keys])
 
 
-def count_absent(context: RunContext, stream: Stream) -> int:
-    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in (GONE, DOUBTFUL))
+def count_absent(context: RunContext, stream: Stream, states: Iterable[str] = (GONE, DOUBTFUL, REFUSED)) -> int:
+    return sum(context.store.count(DELETIONS, f"{state}:{stream.name}:") for state in states)
 
 
 def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
-    """Children of a deleted parent do not count: whether it is deleted was asked."""
-    absent = count_absent(context, stream)
+    """Children of a deleted parent do not count: whether it is deleted was asked. Nor do those that are excused."""
+    absent = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
     return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
+
+
+def may_all_be_gone(context: RunContext) -> bool:
+    """The user has said so: the last template or smart process of a company has no neighbour that proves its
+    deletion."""
+    return context.options.deletions_limit >= 100
+
+
+def believe_doubtful(context: RunContext, stream: Stream) -> None:
+    prefix = f"{DOUBTFUL}:{stream.name}:"
+    while rows := context.store.some_rows(DELETIONS, prefix, "", MARKED_AT_ONCE):
+        write_absent(context, stream, GONE, [row.key.removeprefix(prefix) for row in rows])
+        context.store.discard(DELETIONS, [row.key for row in rows])
 
 
 def mark(context: RunContext, job: Job) -> Follow:
@@ -263,6 +366,8 @@ def mark(context: RunContext, job: Job) -> Follow:
     stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
     if not after and is_too_many(context, stream, pass_no):
         raise too_many_error(context, stream, pass_no)
+    if may_all_be_gone(context):
+        believe_doubtful(context, stream)
     prefix = f"{GONE}:{stream.name}:"
     while rows := context.store.some_rows(DELETIONS, prefix, after, MARKED_AT_ONCE):
         mark_records(context, stream, [row.key.removeprefix(prefix) for row in rows])
@@ -271,10 +376,12 @@ def mark(context: RunContext, job: Job) -> Follow:
             return [Job(job.scope, job.kind, {**job.args, "after": after})]
     tails.settle(context, stream)
     entity = context.owner[stream.name].name
-    if found := context.store.count(DELETIONS, prefix):
+    if found := count_absent(context, stream, [GONE]):
         context.note(entity, say("note.deleted", stream=stream.name, count=found), "info")
-    if found := context.store.count(DELETIONS, f"{DOUBTFUL}:{stream.name}:"):
+    if found := count_absent(context, stream, [DOUBTFUL]):
         context.note(entity, say("note.deletion_unproven", stream=stream.name, count=found))
+    if found := count_absent(context, stream, [REFUSED]):
+        context.note(entity, say("note.deletion_refused", stream=stream.name, count=found))
     return []
 
 
@@ -290,6 +397,7 @@ def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -
 
 def too_many_error(context: RunContext, stream: Stream, pass_no: int) -> Permanent:
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
-    count, limit = count_absent(context, stream), context.options.deletions_limit
+    count = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
+    limit = context.options.deletions_limit
     message = say("work.too_many_deleted", stream=stream.name, count=count, known=known, limit=limit)
     return Permanent(message, code="TOO_MANY_DELETED", hint=say("work.too_many_deleted_fix"))

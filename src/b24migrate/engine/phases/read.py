@@ -84,7 +84,7 @@ def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> I
     """What a delta does not read again stays as it was told."""
     for stream in (*entity.aids, *entity.streams):
         yield PAGE_LOG, f"{stream.name}:"
-        yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful"))
+        yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful", "refused", "excused"))
         yield from ((CHANGES, f"{what}:{stream.name}:") for what in ("differs", "absent", "lost", "settled"))
         if chosen[stream.name].delta:
             continue

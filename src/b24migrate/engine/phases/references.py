@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from b24migrate.engine.phases.compose import ComposedRecord
 
 CUSTOM = "UF_"
+MISSING = "REFERENCE_MISSING"
 LONGEST_LINE = 1000  # ancestors looked at before a line of parents counts as a circle
 
 
@@ -108,7 +109,7 @@ class References:
             coded = (self._rewrite_code(spec, one, part, done) for part in value)
             parts = [part for part in coded if part is not None]
             if spec.some and value and not parts:
-                done.problem = done.problem or self._explain_first(spec, one, value)
+                self._explain_first(spec, one, value, done)
             return [part for at, part in enumerate(parts) if part not in parts[:at]]
         return self._rewrite_code(spec, one, value, done)
 
@@ -168,19 +169,19 @@ class References:
         if stream == self._stream.name and self._may_come(stream, source_id):
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
-        elif not done.brings:
-            done.problem = done.problem or ("REFERENCE_MISSING", self._explain_missing(spec, stream, source_id))
+        elif not done.brings and done.problem is None:
+            done.problem, done.awaits = (MISSING, self._explain_missing(spec, stream, source_id)), (stream, source_id)
         return None
 
-    def _explain_first(self, spec: Field, one: SourceRecord, value: Sequence[Json]) -> tuple[str, str] | None:
+    def _explain_first(self, spec: Field, one: SourceRecord, value: Sequence[Json], done: ComposedRecord) -> None:
         """Why the first of several codes, none of which is on the target, is not."""
         try:
-            if spec.code is not None:
+            if spec.code is not None and done.problem is None:
                 spec.code(one, value[0], self._resolver)
         except Unresolved as missing:
             stream = missing.stream.partition(".")[0]
-            return "REFERENCE_MISSING", self._explain_missing(spec, stream, missing.source_id)
-        return None
+            done.awaits = stream, missing.source_id
+            done.problem = MISSING, self._explain_missing(spec, *done.awaits)
 
     def _may_be_brought(self, stream: str, source_id: str) -> bool:
         """Of a stream that was read those that a rule left out, as long as the source has them; and those that are on

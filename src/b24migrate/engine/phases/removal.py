@@ -26,7 +26,8 @@ AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
 KEPT, NEEDED, UNSURE, REMOVED = "kept", "needed", "unsure", "removed"
 NUMBER = re.compile(rb"\d+")
-ID_IN_VALUE = re.compile(rb'[_"](\d+)"')  # of `"D_12"` and of `"12"`
+ID_IN_VALUE = re.compile(rb'[_|"](\d+)"')  # of `"D_12"`, of `"DEAL|12"` and of `"12"`
+NAMING = (Kind.RICH, Kind.TREE, Kind.CODED)
 REASON = say("keep.needed")
 
 
@@ -143,7 +144,7 @@ def streams_with_names(context: RunContext, entities: Iterable[Entity]) -> list[
         stream
         for entity in known
         for stream in entity.streams
-        if stream.name in coded or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields)
+        if stream.name in coded or any(one.kind in NAMING for one in stream.fields)
         if stream.name not in context.target.unchangeable
     ]
 
@@ -183,9 +184,11 @@ class Removed:
 
     def __init__(self, context: RunContext, stream: Stream, keys: Iterable[str]) -> None:
         self._texts = context.memory.texts
-        self._has_codes = stream in streams_with_codes(context.entities)
         self._is_tree = any(one.kind is Kind.TREE for one in stream.fields)
         self._names = {(name, row_key) for _, name, row_key in (key.split(":", 2) for key in keys)}
+        coded = {name for one in stream.fields if one.kind is Kind.CODED for name in one.names}
+        self._has_codes = not coded.isdisjoint(name for name, _ in self._names)
+        self._has_codes = self._has_codes or stream in streams_with_codes(context.entities)
         self._numbers = {row_key.rpartition(":")[2].encode() for _, row_key in self._names}
 
     def may_be_named_by(self, record: Record) -> bool:

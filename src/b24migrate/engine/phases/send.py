@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from b24migrate.engine.phases import deferred, files, lanes, order
+from b24migrate.engine.phases import arrivals, deferred, files, lanes, order
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.engine.phases.pull_through import pull_records
+from b24migrate.engine.phases.references import MISSING
 from b24migrate.engine.phases.target_codes import keep_options
 from b24migrate.messages import say
 from b24migrate.model import values
@@ -131,6 +132,7 @@ class Sender:
                 settled.append(refused)
             elif not composed.waits_for:
                 ready.append(composed)
+        arrivals.note_awaited(self._context, self._stream, whole)
         self._settle(settled)
         held = {parent_id(one.row_key) for one in settled if self._holds(one)}
         ready, left = self._compare_with_target([one for one in ready if parent_id(one.record.row_key) not in held])
@@ -193,7 +195,7 @@ class Sender:
             if error is not None:
                 one.problem, one.again = (error.code, error.message), isinstance(error, Transient)
             elif one.regardless and one.problem is None:  # what it needs has to be tried again first, and so has it
-                one.problem, one.again = ("REFERENCE_MISSING", explain_waiting(one)), True
+                one.problem, one.again = (MISSING, explain_waiting(one)), True
         return whole
 
     def _send_in_turn(self, calls: Iterable[Sequence[ComposedRecord]]) -> list[Settled]:
@@ -221,7 +223,7 @@ class Sender:
 
     def _refuse(self, composed: ComposedRecord) -> Settled | None:
         if composed.problem is None and composed.waits_for and self._final:
-            composed.problem = ("REFERENCE_MISSING", say("record.timed_out", what=composed.waits_for))
+            composed.problem = (MISSING, say("record.timed_out", what=composed.waits_for))
         if composed.problem is None:
             return None
         code, sentence = composed.problem

@@ -8,14 +8,14 @@ import msgspec
 
 from b24migrate.entities.codes import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24migrate.entities.crm.products import SOME, older_products, products, rows_at_once
-from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, mark_unread
+from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, is_not_found, mark_unread
 from b24migrate.messages import say
 from b24migrate.model.answers import id_in, id_of, open_list
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT
 from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Args, Json, Row
-from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
+from b24migrate.model.source_records import Fetch, FileRef, FindRefused, Known, SourceRecord
 from b24migrate.model.streams import FileKind
 from b24migrate.model.values import flag, number, objects, reference, text, whole
 from b24migrate.ports import Command, Source
@@ -237,6 +237,24 @@ def refetch_items(kind: int) -> Fetch:
         return refetch(source, kind, [one.id for one in wanted], "")
 
     return fetch
+
+
+def find_refused(kind: int = 0) -> FindRefused:
+    """A list leaves out what its reader may not see. Asked for one item, the portal tells a refusal (ACCESS_DENIED)
+    from an item that does not exist (NOT_FOUND) (api-reference/crm/universal/crm-item-get.md). Those that it shows are
+    asked for at the end: where it refuses them too, it refuses the method. Of an item of a smart process its id tells
+    the kind."""
+
+    def refused(source: Source, wanted: Sequence[SourceRecord], shown: Sequence[SourceRecord]) -> set[str]:
+        asked = [{"entityTypeId": kind or int(one.parent), "id": int(one.child)} for one in (*wanted, *shown)]
+        answers = source.batch([Command("crm.item.get", params) for params in asked])
+        for answer in answers:
+            answer.raise_if_unheard()
+        if all(answer.error for answer in answers[len(wanted) :]):
+            return set()
+        return {one.id for one, answer in zip(wanted, answers, strict=False) if not is_not_found(answer.error)}
+
+    return refused
 
 
 def refetch_legacy(listing: Listing) -> Fetch:

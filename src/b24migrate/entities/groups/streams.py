@@ -96,6 +96,18 @@ def dismissed_members(
     return page
 
 
+def find_dismissed(source: Source, members: Sequence[SourceRecord]) -> set[str]:
+    """They are out of the lists of all their groups at once, which is no sign of lost rights."""
+    users = sorted({one.child for one in members})
+    commands = [Command("user.get", {"FILTER": {"ID": user}, "ADMIN_MODE": True}) for user in users]
+    dismissed: set[str] = set()
+    for user, answer in zip(users, source.batch(commands), strict=True):
+        answer.raise_if_unheard()
+        rows = open_list(answer.result, (), "user.get").items if answer.error is None else []
+        dismissed.update(user for raw in rows if row_in(raw, "user.get").get("ACTIVE") is False)
+    return {one.id for one in members if one.child in dismissed}
+
+
 def member_count(group: Mapping[str, Json]) -> int:
     return int(group.get("NUMBER_OF_MEMBERS") or 0)
 
@@ -185,6 +197,7 @@ group_members = Stream(
     ),
     title=("USER_ID", "ROLE"),
     access=True,
+    excused=find_dismissed,
 )
 
 ENTITIES = (
