@@ -149,34 +149,40 @@ def failed(made: World, table: str) -> set[str]:
     return {key for key, row in made.records(table).items() if row["Status"] == "IMPORT_ERR"}
 
 
+PEOPLE: dict[str, Json] = SETTINGS | {"run": {"entities": ["users", "groups"], "user_coverage": 0.5}}
+
+
+def plain_member(made: World) -> tuple[int, int]:
+    """A group, and an active member of it."""
+    company = made.cloud.portal.company
+    group = next(iter(company.groups_by_id.values()))
+    return group.id, next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
+
+
 @pytest.mark.parametrize("again", [("groups",), ("users", "groups")], ids=["in-another-run", "in-the-same-run"])
 def test_a_member_who_came_while_the_users_were_read_is_imported_with_the_user(
     tmp_path: Path, again: tuple[str, ...]
 ) -> None:
     """Membership fails without the user, who is in the next pass."""
     with world(tmp_path, small(chats=0, messages=0)) as made:
-        made.settings = SETTINGS | {"run": {"entities": ["users", "groups"], "user_coverage": 0.5}}
-        company = made.cloud.portal.company
-        group = next(iter(company.groups_by_id.values()))
-        victim = next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
-        with hidden(company.users, victim):
+        made.settings = PEOPLE
+        group, victim = plain_member(made)
+        with hidden(made.cloud.portal.company.users, victim):
             assert made.run("users").exit_code == 0
         assert made.run("groups").exit_code == 5
-        assert f"{group.id}:{victim}" in failed(made, "GroupMembers")
+        assert f"{group}:{victim}" in failed(made, "GroupMembers")
         assert made.run("users").exit_code == 0
         assert made.run(*again).exit_code == 0
         assert failed(made, "GroupMembers") == set()
-        assert f"source:group_members:{group.id}:{victim}" in made.imported("group_members")
+        assert f"source:group_members:{group}:{victim}" in made.imported("group_members")
         assert made.sql("SELECT RowKey FROM Deletions WHERE RowKey LIKE 'awaited:%'") == []
 
 
 def test_what_still_lacks_a_link_is_not_tried_again(tmp_path: Path) -> None:
     with world(tmp_path, small(chats=0, messages=0)) as made:
-        made.settings = SETTINGS | {"run": {"entities": ["users", "groups"], "user_coverage": 0.5}}
-        company = made.cloud.portal.company
-        group = next(iter(company.groups_by_id.values()))
-        victim = next(user for user, role in group.roles.items() if role == "K" and company.is_active(user))
-        with hidden(company.users, victim):
+        made.settings = PEOPLE
+        _, victim = plain_member(made)
+        with hidden(made.cloud.portal.company.users, victim):
             made.run("users")
             made.run("groups")
             before = made.records("GroupMembers")
