@@ -53,6 +53,7 @@ RULING = frozenset(
         *("id", "ID", "isRecurring", "entityTypeId", "chat_id", "chatId", "params", "forumTopicId", "uf"),
         *("iblockId", "type", "PROVIDER_ID", "TYPE_ID", "OWNER_TYPE_ID", "OWNER_ID", "DESCRIPTION"),
         *("ENTITY_TYPE_ID", "ENTITY_ID"),
+        "isReturnCustomer",  # a mark that the portal computes: it is sent with the record, and never because of itself
     }
 )
 BY_NUMBER = frozenset(  # read by ascending id
