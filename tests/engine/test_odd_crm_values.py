@@ -112,6 +112,24 @@ def test_one_odd_value_in_each_stream_fails_one_record_of_each(tmp_path: Path) -
             assert {row["Status"] for row in now.staged[name].values()} <= {"IMPORT_OK"}
 
 
+def test_a_type_of_no_sense_in_one_comment_leaves_the_others_verified(tmp_path: Path) -> None:
+    """A comment is asked for by its ID when it is verified, and is in the recycle bin if its type is not known."""
+    with everything(tmp_path) as made:
+        victim: list[str] = []
+
+        def change(answer: Json) -> Json:
+            if answer["ID"] == (victim or [answer["ID"]])[0]:
+                victim[:] = [answer["ID"]]
+                answer["ENTITY_TYPE"] = OBJECT
+            return answer
+
+        altering(made, "crm.timeline.comment.get", change)
+        assert made.run().exit_code == 0
+        assert victim
+        assert made.letters() == []
+        assert not list(tmp_path.glob("b24migrate-bug-*"))
+
+
 # ---------------------------------------------------------------- the functions that say what is in a record
 
 

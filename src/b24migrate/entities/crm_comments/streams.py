@@ -32,7 +32,7 @@ from b24migrate.model.readings import ChildKeys, Enrichment, PerParent, Slices
 from b24migrate.model.records import Args, Json, Row, Table
 from b24migrate.model.source_records import Fetch, FileRef, Known, SourceRecord
 from b24migrate.model.streams import Entity, Stream, Written
-from b24migrate.model.values import members, reference, text
+from b24migrate.model.values import OddValue, members, reference, text
 from b24migrate.ports import Answer, Command, Source
 
 LIST, GET, BINDINGS = "crm.timeline.comment.list", "crm.timeline.comment.get", "crm.timeline.bindings.list"
@@ -100,13 +100,20 @@ def fetch_bound(fetch: Fetch) -> Fetch:
 
     def fetch_some(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
         found = fetch(source, wanted, known)
-        doubtful = [one for one, row in found.items() if not type_of(row_in(row.payload, GET).get("ENTITY_TYPE"))]
+        doubtful = [one for one, row in found.items() if not _has_known_type(row)]
         commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(one)}}) for one in doubtful]
         answers = zip(doubtful, source.batch(commands) if commands else (), strict=True)
         in_bin = {one for one, answer in answers if _is_in_bin(answer)}
         return {one: row for one, row in found.items() if one not in in_bin}
 
     return fetch_some
+
+
+def _has_known_type(row: Row) -> bool:
+    try:
+        return bool(type_of(row_in(row.payload, GET).get("ENTITY_TYPE")))
+    except OddValue:
+        return False
 
 
 def _is_in_bin(answer: Answer) -> bool:
