@@ -73,7 +73,7 @@ def find_referring(context: RunContext, stream: Stream) -> list[Stream]:
     return [
         one
         for one in context.streams.values()
-        if one.fetch and any(spec.undated and spec.to == stream.name for spec in one.fields)
+        if one.fetch and any(spec.undated and stream.name in spec.streams for spec in one.fields)
     ]
 
 

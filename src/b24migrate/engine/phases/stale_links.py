@@ -46,10 +46,10 @@ def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> b
     """One that makes no sense names nothing: sending it says so."""
     try:
         return any(
-            source_id in ids
+            name == of.name and source_id in ids
             for field in stream.fields
-            if field.undated and field.to == of.name
-            for _, source_id in links_of_field(field, one)
+            if field.undated and of.name in field.streams
+            for name, source_id in links_of_field(field, one)
         )
     except (OddValue, ValueError, TypeError, AttributeError, KeyError):
         return False
