@@ -64,7 +64,7 @@ def note_anew(context: RunContext, stream: Stream, row_keys: Iterable[str], pass
 def note_deleted(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:
     """Before they are marked: what belongs to them, or names them, is looked at."""
     note_anew(context, stream, row_keys, pass_no)
-    if context.options.delta and find_referring(context, stream):
+    if find_referring(context, stream):
         context.store.write(CHANGES, [RegisterRow(f"{GONE}:{stream.name}:{pass_no}:{key}", {}) for key in row_keys])
 
 
