@@ -115,7 +115,7 @@ def test_a_report_sends_nothing_of_it(crm: World) -> None:
     deal, item, field = with_item_above(crm)
     delete_item(crm, deal, item, field)
     with crm.app() as app:
-        app.runner.run(app.chosen(), phases=READS, delta=True, tick=crm.leap())
+        app.runner.run(app.chosen(), phases=tuple(READS), delta=True, tick=crm.leap())
     assert deal_parents(crm, deal) != []
     assert sync(crm).exit_code == 0
     assert deal_parents(crm, deal) == []

@@ -226,12 +226,22 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterato
                 yield from ask(context, stream, [Slice([one], slices[0].neighbours)])
         return
     missing = {one.id for one in asked} - found.keys()
+    if is_single(context, stream):
+        again = [found[one.row_key] for some in slices for one in some.records if one.row_key in found]
+        stage(context, stream, again, pass_no=current_pass(context, stream))
     for some in slices:
         absent = [one for one in some.records if one.row_key in missing]
         if shown := [one for one in some.neighbours if one.row_key in found]:
             write_gone(context, stream, absent, shown)
         elif absent:
             yield Slice(absent, some.neighbours)
+
+
+def is_single(context: RunContext, stream: Stream) -> bool:
+    """Whether no list shows its records, so that one which is found by id is shown. It may belong to another record
+    than the one that it was asked for by."""
+    reading = context.reading(stream)
+    return isinstance(reading, PerParent) and reading.keys is not None and reading.keys.single
 
 
 def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], others: Sequence[Record]) -> None:
