@@ -68,6 +68,20 @@ def test_one_of_another_type_takes_its_place(crm: World) -> None:
     assert parents(crm, key) == {OF_CONTACT: target(crm, "CrmContacts", contact)}
 
 
+def test_one_that_the_target_does_not_have_takes_the_place_of_none(crm: World) -> None:
+    """A link that is dropped is empty there, as any other."""
+    key, _ = next(find_children(crm, OF_DEAL))
+    crm.change("crm_spitems", id=key, fields={OF_DEAL: template_of_deals(crm)})
+    sync(crm)
+    assert OF_DEAL not in parents(crm, key)
+
+
+def template_of_deals(made: World) -> int:
+    """A rule leaves it out."""
+    left_out = made.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")
+    return int(left_out[0][0].rpartition(":")[2])
+
+
 def test_a_deleted_one_is_taken_away_without_a_date(crm: World) -> None:
     """The portal removes the relation in its table (kernel crm, Cleaning\\Cleaner::cleanup)."""
     key, row = next(find_children(crm, OF_DEAL))
