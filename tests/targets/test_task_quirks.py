@@ -100,3 +100,20 @@ def test_tasks_outside_the_dates_of_their_project_arrive_also_when_those_are_set
         for one in box.groups.ids:
             row = box.groups.row(one)
             assert (row["_PROJECT_DATE_START"] is None) == (dated[row["NAME"]] is None)
+
+
+def test_a_task_that_was_closed_later_keeps_who_closed_it_and_when(tmp_path: Path) -> None:
+    """A change of the status sets both, whatever is sent with it (kernel tasks, CTasks::Update)."""
+    with moving(tmp_path, *TASKS, tasks=3) as move:
+        table = move.world.cloud.portal.company.tasks.table
+        number = next(one for one in table.ids if table.row(one)["STATUS"] != "5")
+        closed = {"CLOSED_DATE": LATE, "CLOSED_BY": "2", "CHANGED_DATE": LATE + 9e7}
+        table.put(number, table.row(number) | {"STATUS": "2", "TITLE": "Done", "CLOSED_DATE": None, "CLOSED_BY": None})
+        assert move.run().exit_code == 0
+        table.put(number, table.row(number) | {"STATUS": "5"} | closed)
+        move.run()
+        assert move.unforeseen == []
+        tasks = move.world.box.portal.company.tasks.table
+        (row,) = [tasks.row(one) for one in tasks if tasks.row(one)["TITLE"] == "Done"]
+        assert (row["STATUS"], row["CLOSED_DATE"]) == ("5", LATE)
+        assert row["CLOSED_BY"] == str(move.world.records("Users")["2"]["TargetId"])
