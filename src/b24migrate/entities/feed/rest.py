@@ -113,8 +113,8 @@ def update_post(box: Box, known: Known, item: Item) -> None:
     params = {
         name: value for name, value in post_params(box, item).items() if name not in ("USER_ID", "UF_BLOG_POST_FILE")
     }
-    for files in changed_files(box, known, item):
-        call_update(box, item, {"POST_ID": known.target_id, **params, **files})
+    for changed in changed_files(box, known, item):
+        call_update(box, item, {"POST_ID": known.target_id, **params, **changed})
 
 
 def call_update(box: Box, item: Item, asked: Args) -> None:
