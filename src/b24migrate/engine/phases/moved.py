@@ -61,6 +61,11 @@ def note_anew(context: RunContext, stream: Stream, row_keys: Iterable[str], pass
         _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no)
 
 
+def note_for_next_pass(context: RunContext, stream: Stream, row_keys: Iterable[str], pass_no: int) -> None:
+    """Of records whose children have to be read once more."""
+    _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no + 1)
+
+
 def note_deleted(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:
     """Before they are marked: what belongs to them, or names them, is looked at."""
     note_anew(context, stream, row_keys, pass_no)
