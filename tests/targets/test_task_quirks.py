@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from tests.engine.test_undo import take
-from tests.targets.everything import moving
+from tests.targets.everything import Move, moving
 
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
@@ -117,3 +119,27 @@ def test_a_task_that_was_closed_later_keeps_who_closed_it_and_when(tmp_path: Pat
         (row,) = [tasks.row(one) for one in tasks if tasks.row(one)["TITLE"] == "Done"]
         assert (row["STATUS"], row["CLOSED_DATE"]) == ("5", LATE)
         assert row["CLOSED_BY"] == str(move.world.records("Users")["2"]["TargetId"])
+
+
+def test_an_item_of_a_checklist_moves_below_another_one(tmp_path: Path) -> None:
+    with moving(tmp_path, *TASKS) as move:
+        tasks = move.world.cloud.portal.company.tasks
+        task = next(one for one in tasks.table.ids if len(tasks.checklist(one)) > 3)
+        items = [one["ID"] for one in tasks.checklist(task)]
+        below = {one["PARENT_ID"] for one in tasks.checklist(task)}
+        item = next(one for one in reversed(items) if one not in below)
+        other = next(one for one in items if one not in below and one != item)
+        assert move.run().exit_code == 0
+        move.world.change("task_checklists", task=task, id=item, fields={"PARENT_ID": other})
+        assert move.run().exit_code == 0
+        assert move.unforeseen == []
+        records = move.world.records("TaskChecklists")
+        there = {one["ID"]: one for many in box_lists(move) for one in many}
+        assert there[int(records[f"{task}:{item}"]["TargetId"])]["PARENT_ID"] == int(
+            records[f"{task}:{other}"]["TargetId"]
+        )
+
+
+def box_lists(move: Move) -> Iterator[list[dict[str, Any]]]:
+    tasks = move.world.box.portal.company.tasks
+    return (tasks.checklist(one) for one in tasks.table.ids)
