@@ -32,7 +32,6 @@ EXPLAINED = {
     "product_values": ("delta.unseen.product_values",),
     "participant_swapped": ("delta.unseen.chat_people",),
     "activity_bound": ("delta.unseen.bindings",),
-    "owner_deleted": ("delta.unseen.bindings",),
     "call_changed": ("delta.unseen.calls",),
 }
 FRESH = timedelta(days=2)  # messages up to this age are always read again; the product promises three days

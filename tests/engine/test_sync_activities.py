@@ -33,6 +33,7 @@ PLAN = small(
     crm_notes=True,
     chats=0,
 )
+DAY_S = 86_400
 SETTINGS = {"run": {"entities": [*CRM, *FAMILY]}, "mapping": {"placeholder_user": "1"}}
 
 
@@ -152,3 +153,47 @@ def test_a_day_on_which_nothing_happens_changes_nothing(made: World) -> None:
     stats = made.cloud.portal.stats
     calls = Counter(stats.methods) + Counter(stats.inner)
     assert calls["crm.activity.binding.list"] == 0
+
+
+def test_what_belonged_to_a_deleted_record_belongs_to_the_others(made: World) -> None:
+    """The portal binds it to these and moves no date; its note is there as before."""
+    company = made.cloud.portal.company
+    deal, contact = company.crm.items[2].ids[0], company.crm.items[3].ids[0]
+    (number,) = made.change("crm_activities", "add", owners=[(2, deal), (3, contact)])
+    made.change("crm_notes", id=f"a{number}", fields={"text": "Заметка"})
+    wait(made)
+    assert sync_all(made).exit_code == 0
+    wait(made)
+    assert sync_all(made).exit_code == 0
+    made.change("crm_deals", "delete", id=deal)
+    assert sync_all(made).exit_code == 0
+    assert [one["ownerTypeId"] for one in fields(made, "crm_activities", number)["BINDINGS"]] == [3]
+    assert f"a{number}" not in gone(made, "CrmNotes")
+
+
+def test_a_note_is_not_deleted_with_the_binding_that_it_was_read_by(made: World) -> None:
+    """No date tells that an activity was removed from a record, so the note is asked for by the wrong one."""
+    company = made.cloud.portal.company
+    deal, contact = company.crm.items[2].ids[0], company.crm.items[3].ids[0]
+    (number,) = made.change("crm_activities", "add", owners=[(2, deal), (3, contact)])
+    made.change("crm_notes", id=f"a{number}", fields={"text": "Заметка"})
+    wait(made)
+    assert sync_all(made).exit_code == 0
+    wait(made)
+    made.change("crm_activities", id=number, owners=[(3, contact)])
+    assert sync_all(made).exit_code == 0
+    assert f"a{number}" not in gone(made, "CrmNotes")
+    made.change("crm_notes", "delete", id=f"a{number}")
+    assert sync_all(made).exit_code == 0
+    assert f"a{number}" in gone(made, "CrmNotes")
+
+
+def wait(made: World) -> None:
+    """Beyond the overlap of two passes."""
+    made.cloud.portal.clock.advance(DAY_S)
+    made.clock.sleep(DAY_S)
+
+
+def sync_all(made: World) -> RunResult:
+    with made.app() as app:
+        return app.runner.run(app.chosen(()), delta=True, tick=made.leap())

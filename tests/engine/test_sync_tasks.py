@@ -12,6 +12,7 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.engine.run import RunResult
+from b24sim.dump import dump
 
 Json = Any
 PLAN = replace(SMALL, users=6, departments=2, groups=2, chats=0, messages=0, files=2, deals=0, tasks=24)
@@ -210,3 +211,18 @@ def test_after_a_full_pass_that_was_cut_off_everything_is_read(tasks: World) -> 
     assert sync(tasks).exit_code == 0
     assert "Между" in {row["text"] for row in box(tasks)["task_comments"].values()}
     assert any("not completed" in note for note in whole(tasks))
+
+
+def test_a_copy_in_the_chat_stays_when_the_comment_on_the_forum_is_deleted(tasks: World) -> None:
+    """It is a comment of its own from now on."""
+    both = (one for one in dump(tasks.cloud.portal, "task_comments") if one["forum"] and one["message"])
+    copy = next(both)
+    task, _, number = copy["id"].partition(":")
+    twin = f"source:task_comments:{task}:m{copy['message']}"
+    assert twin not in tasks.imported("task_comments")
+    tasks.change("task_comments", "delete", task=task, id=int(number.lstrip("f")), where="forum")
+    for _ in range(2):  # the chat is read before it is known that the comment is gone
+        assert sync(tasks).exit_code == 0
+    assert copy["id"] in deleted(tasks)["task_comments"]
+    assert twin in tasks.imported("task_comments")
+    equals_a_full_pass(tasks)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from tests.engine.test_undo import take
-from tests.targets.everything import moving
+from tests.targets.everything import Move, moving
 
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
@@ -100,3 +102,44 @@ def test_tasks_outside_the_dates_of_their_project_arrive_also_when_those_are_set
         for one in box.groups.ids:
             row = box.groups.row(one)
             assert (row["_PROJECT_DATE_START"] is None) == (dated[row["NAME"]] is None)
+
+
+def test_a_task_that_was_closed_later_keeps_who_closed_it_and_when(tmp_path: Path) -> None:
+    """A change of the status sets both, whatever is sent with it (kernel tasks, CTasks::Update)."""
+    with moving(tmp_path, *TASKS, tasks=3) as move:
+        table = move.world.cloud.portal.company.tasks.table
+        number = next(one for one in table.ids if table.row(one)["STATUS"] != "5")
+        closed = {"CLOSED_DATE": LATE, "CLOSED_BY": "2", "CHANGED_DATE": LATE + 9e7}
+        table.put(number, table.row(number) | {"STATUS": "2", "TITLE": "Done", "CLOSED_DATE": None, "CLOSED_BY": None})
+        assert move.run().exit_code == 0
+        table.put(number, table.row(number) | {"STATUS": "5"} | closed)
+        move.run()
+        assert move.unforeseen == []
+        tasks = move.world.box.portal.company.tasks.table
+        (row,) = [tasks.row(one) for one in tasks if tasks.row(one)["TITLE"] == "Done"]
+        assert (row["STATUS"], row["CLOSED_DATE"]) == ("5", LATE)
+        assert row["CLOSED_BY"] == str(move.world.records("Users")["2"]["TargetId"])
+
+
+def test_an_item_of_a_checklist_moves_below_another_one(tmp_path: Path) -> None:
+    with moving(tmp_path, *TASKS) as move:
+        tasks = move.world.cloud.portal.company.tasks
+        task = next(one for one in tasks.table.ids if len(tasks.checklist(one)) > 3)
+        items = [one["ID"] for one in tasks.checklist(task)]
+        below = {one["PARENT_ID"] for one in tasks.checklist(task)}
+        item = next(one for one in reversed(items) if one not in below)
+        other = next(one for one in items if one not in below and one != item)
+        assert move.run().exit_code == 0
+        move.world.change("task_checklists", task=task, id=item, fields={"PARENT_ID": other})
+        assert move.run().exit_code == 0
+        assert move.unforeseen == []
+        records = move.world.records("TaskChecklists")
+        there = {one["ID"]: one for many in box_lists(move) for one in many}
+        assert there[int(records[f"{task}:{item}"]["TargetId"])]["PARENT_ID"] == int(
+            records[f"{task}:{other}"]["TargetId"]
+        )
+
+
+def box_lists(move: Move) -> Iterator[list[dict[str, Any]]]:
+    tasks = move.world.box.portal.company.tasks
+    return (tasks.checklist(one) for one in tasks.table.ids)

@@ -16,6 +16,7 @@ from b24migrate.engine.phases import (
     inventory,
     lanes,
     missing_children,
+    moved,
     read,
     removal,
     send,
@@ -26,6 +27,7 @@ from b24migrate.engine.phases import (
 )
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.state import DONE, States
 from b24migrate.model.fields import Kind
 from b24migrate.model.records import Job, Json, Status
 from b24migrate.model.streams import FINAL, LATE, Entity, Stream
@@ -166,10 +168,19 @@ def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[S
         return seed(context, scope, stream, pass_no)
 
     def refer(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        return ([], {}) if memo else (stale_links.seed(context, scope, stream), {"done": True})
+        if memo:
+            return [], {}
+        # A full pass reads those by itself that it has not read yet.
+        named_by = [
+            one
+            for one in moved.find_referring(context, stream)
+            if context.options.delta or is_over(context, context.owner[one.name], "get")
+        ]
+        return stale_links.seed(context, scope, stream, named_by), {"done": True}
 
     judged = [Stage(f"judge {stream.name}", judge)] if deletions.is_reread(context, stream) else []
-    return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark, refer)]
+    sent = [send_after_set_stage(one, stream) for one in moved.find_referring(context, stream)]
+    return [Stage(f"seek {stream.name}", seek), *judged, Stage(f"mark {stream.name}", mark, refer), *sent]
 
 
 def pull_stage(stream: Stream) -> Stage:
@@ -319,6 +330,31 @@ def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
         return lanes_of(context, scope, final=True), {"final": True}
 
     return Stage(f"send {stream.name}", seed, again)
+
+
+def send_after_set_stage(stream: Stream, of: Stream) -> Stage:
+    """What named deleted records and was read again. A stream whose set is over would not be sent in this run, and
+    whatever waits for its import would be blocked."""
+    sent = send_stage(stream)
+
+    def is_due(context: RunContext) -> bool:
+        return bool(moved.find_gone(context, of)) and is_over(context, context.owner[stream.name], "set")
+
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        return sent.seed(context, scope) if is_due(context) else []
+
+    def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        return sent.again(context, scope, memo) if is_due(context) else ([], {})
+
+    return Stage(f"send {stream.name} after {of.name}", seed, again)
+
+
+def is_over(context: RunContext, entity: Entity, phase: str) -> bool:
+    """In this run."""
+    run = plan.current(context.store)
+    if run is None or entity.name not in run.plan.entities or phase not in run.plan.phases:
+        return False
+    return States(context.store).read(entity.name).phase(phase).state == DONE
 
 
 def learn_stages(stream: Stream) -> list[Stage]:

@@ -50,7 +50,7 @@ def update(context: Context, params: Params) -> Result:
     items, place = _items(context, number), _place(context, number, item)
     sent = sent if isinstance(sent, dict) else {}
     demand_known(sent, WRITABLE, "ctaskchecklistitem::update()")
-    items[place] = items[place] | _changes(context, items[place], sent)
+    items[place] = items[place] | _changes(context, items[place], sent) | _moved(items, items[place], sent)
     _join(context, number, items[place]["MEMBERS"])
     context.portal.native.updated("checklists", items[place]["ID"])
     return Result(None)
@@ -134,6 +134,14 @@ def _changes(context: Context, item: Row, sent: Row) -> Row:
         toggled = {"TOGGLED_BY": context.caller.user, "TOGGLED_DATE": int(now_of(context))}
         row |= {"IS_COMPLETE": not item["IS_COMPLETE"]} | toggled
     return row
+
+
+def _moved(items: list[Row], item: Row, sent: Row) -> Row:
+    """Under another item, or to a list of its own where there is none (task-checklist-item-update.md)."""
+    if "PARENT_ID" not in sent:
+        return {}
+    above = whole(sent["PARENT_ID"])
+    return {"PARENT_ID": above if above != item["ID"] and any(one["ID"] == above for one in items) else 0}
 
 
 def _join(context: Context, task: int, members: dict[int, str]) -> None:

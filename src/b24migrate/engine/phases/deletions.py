@@ -13,11 +13,11 @@ from typing import NamedTuple
 from zlib import crc32
 
 from b24migrate.engine.phases import lanes, tails
-from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable, walk_deleted
+from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable, walk_deleted, walk_rows
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
 from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
-from b24migrate.engine.phases.moved import note_deleted
+from b24migrate.engine.phases.moved import note_deleted, note_for_next_pass
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.removal import UNSURE
@@ -226,12 +226,22 @@ def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterato
                 yield from ask(context, stream, [Slice([one], slices[0].neighbours)])
         return
     missing = {one.id for one in asked} - found.keys()
+    if is_single(context, stream):
+        again = [found[one.row_key] for some in slices for one in some.records if one.row_key in found]
+        stage(context, stream, again, pass_no=current_pass(context, stream))
     for some in slices:
         absent = [one for one in some.records if one.row_key in missing]
         if shown := [one for one in some.neighbours if one.row_key in found]:
             write_gone(context, stream, absent, shown)
         elif absent:
             yield Slice(absent, some.neighbours)
+
+
+def is_single(context: RunContext, stream: Stream) -> bool:
+    """Whether no list shows its records, so that one which is found by id is shown. It may belong to another record
+    than the one that it was asked for by."""
+    reading = context.reading(stream)
+    return isinstance(reading, PerParent) and reading.keys is not None and reading.keys.single
 
 
 def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], others: Sequence[Record]) -> None:
@@ -389,10 +399,29 @@ def mark_records(context: RunContext, stream: Stream, row_keys: Sequence[str]) -
     """One without a link may be on the target: a process was killed before it wrote down what had arrived."""
     if row_keys:
         note_deleted(context, stream, row_keys, current_pass(context, stream))
+        note_twins(context, stream, row_keys)
         there = context.store.links(stream.name, row_keys)
         unsure = [RegisterRow(f"{UNSURE}:{stream.name}:{key}", {}) for key in row_keys if key not in there]
         context.store.write(DELETIONS, unsure)
         context.store.mark_deleted(stream.table, row_keys, there=there.keys(), now=context.clock.now())
+
+
+def note_twins(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    """What was set aside because it was the same as a record that is deleted now is a record of its own. It was read
+    before that was known, so the next pass reads it."""
+    for reading in stream.more:
+        if isinstance(reading, PerParent) and reading.twins:
+            gone = set(row_keys)
+            parents = {key.rpartition(":")[0] for key in gone if key.rpartition(":")[2].startswith(reading.twins.mark)}
+            left = [
+                parent
+                for parent in sorted(parents)
+                if any(
+                    row.values["Name"] in gone
+                    for row in walk_rows(context, SET_ASIDE, f"excluded:{stream.name}:{parent}:")
+                )
+            ]
+            note_for_next_pass(context, context.streams[reading.of], left, current_pass(context, stream))
 
 
 def too_many_error(context: RunContext, stream: Stream, pass_no: int) -> Permanent:

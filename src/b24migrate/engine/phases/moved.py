@@ -61,10 +61,15 @@ def note_anew(context: RunContext, stream: Stream, row_keys: Iterable[str], pass
         _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no)
 
 
+def note_for_next_pass(context: RunContext, stream: Stream, row_keys: Iterable[str], pass_no: int) -> None:
+    """Of records whose children have to be read once more."""
+    _note(context, stream, {key: {ANYTHING} for key in row_keys}, pass_no + 1)
+
+
 def note_deleted(context: RunContext, stream: Stream, row_keys: Sequence[str], pass_no: int) -> None:
     """Before they are marked: what belongs to them, or names them, is looked at."""
     note_anew(context, stream, row_keys, pass_no)
-    if context.options.delta and find_referring(context, stream):
+    if find_referring(context, stream):
         context.store.write(CHANGES, [RegisterRow(f"{GONE}:{stream.name}:{pass_no}:{key}", {}) for key in row_keys])
 
 
@@ -73,7 +78,7 @@ def find_referring(context: RunContext, stream: Stream) -> list[Stream]:
     return [
         one
         for one in context.streams.values()
-        if one.fetch and any(spec.undated and spec.to == stream.name for spec in one.fields)
+        if one.fetch and any(spec.undated and stream.name in spec.streams for spec in one.fields)
     ]
 
 

@@ -12,7 +12,7 @@ from b24migrate.engine.phases.read_children import GENTLY_AFTER
 from b24migrate.engine.phases.stage import stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
-from b24migrate.model.fields import ABSENT, Field, Kind
+from b24migrate.model.fields import ABSENT, Field, Kind, Unresolved
 from b24migrate.model.readings import Each, Listing, PerParent
 from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key
 from b24migrate.model.source_records import SourceRecord
@@ -110,7 +110,8 @@ def links_of_field(field: Field, one: SourceRecord) -> list[tuple[str, str]]:
     heard = LinkRecorder()
     parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else as_list(value)
     for part in parts if field.code is not None else ():
-        field.code(one, part, heard)  # type: ignore[misc]
+        with suppress(Unresolved):  # of a type that no entity has
+            field.code(one, part, heard)  # type: ignore[misc]
     return heard.asked
 
 

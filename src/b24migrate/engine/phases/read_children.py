@@ -221,7 +221,8 @@ def set_twins_aside(context: RunContext, stream: Stream, reading: PerParent, pag
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
             span = marked_span(parent, reading.twins.mark)
-            siblings[parent] = decode_readable(walk(context, stream.table, span), stream)
+            there = (one for one in walk(context, stream.table, span) if not one.deleted_utc)
+            siblings[parent] = decode_readable(there, stream)
         twin = _find_twin(stream, reading.twins, row, siblings[parent])
         if twin is None:
             rows.append(row)

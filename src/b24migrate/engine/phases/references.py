@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from b24migrate.engine.phases.context import RunContext, decode_record
 from b24migrate.messages import say
 from b24migrate.model import values
-from b24migrate.model.fields import ABSENT, Field, Policy, Unresolved
+from b24migrate.model.fields import ABSENT, EMPTIED, Field, Policy, Unresolved
 from b24migrate.model.records import Json, Record, Span, Status, children_span, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
@@ -114,10 +114,14 @@ class References:
         return self._rewrite_code(spec, one, value, done)
 
     def resolve_family(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Mapping[str, Json]:
-        """Each of the fields by itself; those that cannot be named are left out."""
+        """Each of the fields by itself; those that cannot be named are left out, or emptied if they may be filled."""
         fields: dict[str, Json] = {}
         for name, part in value.items() if isinstance(value, dict) else ():
-            fields |= self._rewrite_code(spec, one, (name, part), done) or {}
+            found = self._rewrite_code(spec, one, (name, part), done)
+            if found is None and done.record.revision:
+                emptied = one._replace(extras={**one.extras, EMPTIED: [name]})
+                found = self._rewrite_code(spec, emptied, (name, None), done)
+            fields |= found or {}
         return fields
 
     def resolve_rows(self, spec: Field, _one: SourceRecord, value: Json, done: ComposedRecord) -> list[Json]:

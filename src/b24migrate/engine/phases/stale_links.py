@@ -2,14 +2,16 @@
 
 A portal removes a deleted company or contact from the records that named it, and changes no date of theirs. So a delta
 pass that found one deleted walks the staged records of the streams that may name it (`Field.undated`) and reads those
-that do by id.
+that do by id. A full pass does the same with those that it had read before: the deletion may have come in between.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.count_ranges import READ_AT_ONCE, read_again
-from b24migrate.engine.phases.moved import find_gone, find_referring
+from b24migrate.engine.phases.moved import find_gone
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.model.records import Job, Span, order_key
 from b24migrate.model.source_records import SourceRecord
@@ -17,11 +19,11 @@ from b24migrate.model.streams import Stream
 from b24migrate.model.values import OddValue
 
 
-def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
-    if not context.options.delta or not find_gone(context, stream):
+def seed(context: RunContext, scope: str, stream: Stream, named_by: Sequence[Stream]) -> list[Job]:
+    if not named_by or not find_gone(context, stream):
         return []
     args = {"of": stream.name, "after": ""}
-    return [Job(scope, "refer", {**args, "stream": one.name}) for one in find_referring(context, stream)]
+    return [Job(scope, "refer", {**args, "stream": one.name}) for one in named_by]
 
 
 def refer(context: RunContext, job: Job) -> Follow:
@@ -46,10 +48,10 @@ def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> b
     """One that makes no sense names nothing: sending it says so."""
     try:
         return any(
-            source_id in ids
+            name == of.name and source_id in ids
             for field in stream.fields
-            if field.undated and field.to == of.name
-            for _, source_id in links_of_field(field, one)
+            if field.undated and of.name in field.streams
+            for name, source_id in links_of_field(field, one)
         )
     except (OddValue, ValueError, TypeError, AttributeError, KeyError):
         return False

@@ -10,15 +10,19 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from b24migrate.entities.activities.reader import BINDINGS, pair_of
 from b24migrate.entities.activities.reader import owners_of as owners_of_activity
 from b24migrate.entities.codes import OWNER_STREAMS, RECORDS_OF
+from b24migrate.entities.crm_comments.streams import BINDINGS as COMMENT_BINDINGS
 from b24migrate.entities.crm_comments.streams import fetch_bound
 from b24migrate.entities.crm_comments.streams import owners_of as owners_of_comment
-from b24migrate.entities.owners import owner_value, resolve_owner
+from b24migrate.entities.crm_comments.streams import pair_of as named_pair_of
+from b24migrate.entities.owners import owner_value, resolve_owner, type_of
 from b24migrate.entities.readers import fetch_objects, is_not_found
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
-from b24migrate.model.answers import row_in
+from b24migrate.model.answers import open_list, row_in
+from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import Field, Kind, Policy, Take, texts, times
 from b24migrate.model.readings import ChildKeys, PerParent, Slices, Whole
 from b24migrate.model.records import Args, Json, Row, Table
@@ -28,6 +32,7 @@ from b24migrate.ports import Command, Source
 
 NOTE, ENTRIES, ENTRY = "crm.timeline.note.get", "crm.timeline.logmessage.list", "crm.timeline.logmessage.get"
 COMMENT, ACTIVITY = 1, 2  # `itemType`
+KINDS = {"a": ACTIVITY, "c": COMMENT}  # by what the key of a note begins with
 PAGE = 10  # entries
 
 # ---------------------------------------------------------------- notes
@@ -68,17 +73,45 @@ def note_of(stream: str, kind: int, mark: str, owners: Callable[[SourceRecord], 
 
 
 def refetch_notes(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
-    """By the activity or comment of the note. If the note is not found, one of the two was deleted."""
+    """By the activity or comment of the note. If the note is not found, one of the two was deleted, or it belongs to
+    other records than before: no date tells that."""
     known = [one for one in wanted if one.extras.get("owner")]
-    kinds = {"a": ACTIVITY, "c": COMMENT}
-    commands = [Command(NOTE, question(kinds[one.id[0]], one.id[1:], one.extras["owner"])) for one in known]
+    found = ask_for_notes(source, [(one, one.extras["owner"]) for one in known])
+    missing = [one for one in known if one.id not in found]
+    return found | ask_for_notes(source, find_other_owners(source, missing)) if missing else found
+
+
+def ask_for_notes(source: Source, asked: Sequence[tuple[SourceRecord, Sequence[Json]]]) -> dict[str, Row]:
+    commands = [Command(NOTE, question(KINDS[one.id[0]], one.id[1:], owner)) for one, owner in asked]
     found: dict[str, Row] = {}
-    for one, answer in zip(known, source.batch(commands), strict=True):
+    for (one, owner), answer in zip(asked, source.batch(commands) if commands else (), strict=True):
         if answer.error is not None:
             if not is_not_found(answer.error):
                 raise answer.error
             continue
-        found[one.id] = Row(one.id, msgspec.json.encode(row_in(answer.result, NOTE)), dict(one.extras))
+        extras = {**one.extras, "owner": list(owner)}
+        found[one.id] = Row(one.id, msgspec.json.encode(row_in(answer.result, NOTE)), extras)
+    return found
+
+
+def find_other_owners(source: Source, notes: Sequence[SourceRecord]) -> list[tuple[SourceRecord, Sequence[Json]]]:
+    """Each with a record that its activity or comment belongs to now; one that was deleted belongs to none."""
+    commands = [
+        Command(BINDINGS, {"activityId": int(one.id[1:])})
+        if one.id.startswith("a")
+        else Command(COMMENT_BINDINGS, {"filter": {"OWNER_ID": int(one.id[1:])}})
+        for one in notes
+    ]
+    found: list[tuple[SourceRecord, Sequence[Json]]] = []
+    for one, answer in zip(notes, source.batch(commands), strict=True):
+        if isinstance(answer.error, Permanent):
+            continue
+        if one.id.startswith("a"):
+            pairs = [pair_of(raw) for raw in open_list(answer.require(), (), BINDINGS).items]
+        else:
+            named = map(named_pair_of, open_list(answer.require(), (), COMMENT_BINDINGS).items)
+            pairs = [[type_of(name), number] for name, number in named if type_of(name)]
+        found += [(one, min(pairs))] if pairs else []
     return found
 
 

@@ -48,12 +48,12 @@ def with_bindings(source: Source, rows: Sequence[Row]) -> list[Row]:
         if isinstance(answer.error, Permanent) and answer.error.code != NO_SUCH_METHOD:
             found[row.source_id] = mark_unread(row, say("part.bindings"), answer.error)
             continue
-        pairs = sorted(map(_pair, open_list(answer.require(), (), BINDINGS).items))
+        pairs = sorted(map(pair_of, open_list(answer.require(), (), BINDINGS).items))
         found[row.source_id] = row._replace(extras={**(row.extras or {}), "bindings": pairs})
     return [found.get(row.source_id, row) for row in rows]
 
 
-def _pair(raw: msgspec.Raw) -> list[int]:
+def pair_of(raw: msgspec.Raw) -> list[int]:
     return [int(id_of(raw, name, BINDINGS)) for name in ("entityTypeId", "entityId")]
 
 

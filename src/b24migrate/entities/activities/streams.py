@@ -100,7 +100,8 @@ crm_activities = Stream(
             names=OWNER_STREAMS,
             policy=Policy.REQUIRE,
         ),
-        Field("BINDINGS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS),
+        # What a deleted record shared with others belongs to these (kernel crm 24.1300, CCrmActivity::DeleteByOwner).
+        Field("BINDINGS", Kind.CODED, take=owners_of, code=resolve_owner, names=OWNER_STREAMS, undated=True),
         Field("COMMUNICATIONS", Kind.CODED, take=communications, code=resolve_communication, names=OWNER_STREAMS),
         *wholes("TYPE_ID"),
         *texts("PROVIDER_ID"),

@@ -21,7 +21,21 @@ from b24migrate.entities.crm.reader import (
     product_rows,
 )
 from b24migrate.entities.user_refs import person
-from b24migrate.model.fields import ABSENT, Code, Field, Kind, Policy, Resolve, Take, days, flags, texts, times
+from b24migrate.model.fields import (
+    ABSENT,
+    EMPTIED,
+    Code,
+    Field,
+    Kind,
+    Policy,
+    Resolve,
+    Take,
+    Unresolved,
+    days,
+    flags,
+    texts,
+    times,
+)
 from b24migrate.model.records import Args, Json
 from b24migrate.model.source_records import SourceRecord
 
@@ -62,13 +76,16 @@ def parents(seen: SourceRecord) -> Args:
     }
 
 
-def parent(_: SourceRecord, pair: Json, resolve: Resolve) -> Args:
-    """Both sides: the parent's type in the name, and the parent itself."""
+def parent(seen: SourceRecord, pair: Json, resolve: Resolve) -> Args:
+    """Both sides: the parent's type in the name, and the parent itself. One that it had before is taken away."""
     name, value = pair
     number = int(name.removeprefix("parentId"))
-    if value in (None, "", 0, "0"):
+    if value not in (None, "", 0, "0"):
+        return {f"parentId{type_id(number, resolve)}": record_of(number, str(value), resolve)}
+    try:
+        return {f"parentId{type_id(number, resolve)}": None} if name in seen.extras.get(EMPTIED, ()) else {}
+    except Unresolved:  # of a type that the target does not have there is no parent either
         return {}
-    return {f"parentId{type_id(number, resolve)}": record_of(number, str(value), resolve)}
 
 
 def picture(name: str) -> Take:
@@ -138,8 +155,11 @@ SOLD = Field(
     unless="crm_products",
 )
 MONEY = (*AMOUNT, *days("begindate", "closedate"), SOLD)
+# The relations of a deleted record are removed in a table of their own (kernel crm, Cleaning\Cleaner::cleanup and
+# Model\Dynamic\PrototypeItem::onAfterDelete).
+PARENTS = Field("parentId", Kind.FAMILY, take=parents, code=parent, names=OWNER_STREAMS, undated=True)
 # A deal may have a parent among the items of smart processes, which come after the deals.
-LATER_PARENTS = Field("parentId", Kind.FAMILY, take=parents, code=parent, names=OWNER_STREAMS, late=True, beyond=True)
+LATER_PARENTS = replace(PARENTS, late=True, beyond=True)
 # The lead that became the client; a lead names its clients too, so this link is written last.
 FROM_LEAD = late_link("leadId", "crm_leads")
 

@@ -32,7 +32,8 @@ FIRST_SMART_TYPE = 128
 
 def add_relations(box: Box, number: str, items: Sequence[Item]) -> None:
     """Makes the relations that these records need and the box does not have yet."""
-    for parent in sorted({name.removeprefix("parentId") for item in items for name in item.fields if _is_parent(name)}):
+    named = {name for item in items for name, value in item.fields.items() if value and _is_parent(name)}
+    for parent in sorted(name.removeprefix("parentId") for name in named):
         box.kept(f"{parent} above {number}", lambda parent=parent: _relate(box, parent, number), 3600.0)  # type: ignore[misc]
 
 

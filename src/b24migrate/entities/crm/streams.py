@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from b24migrate.entities import probes
 from b24migrate.entities.codes import (
     COMPANY,
     CONTACT,
     DEAL,
-    OWNER_STREAMS,
     STAGE_CODES,
     crm_code,
     type_id,
@@ -20,12 +20,11 @@ from b24migrate.entities.crm.fields import (
     FROM_LEAD,
     LATER_PARENTS,
     MONEY,
+    PARENTS,
     UTM,
     in_category,
     late_link,
     link_field,
-    parent,
-    parents,
     picture,
     place_fields,
     type_field,
@@ -228,9 +227,7 @@ crm_spitems = Stream(
         *place_fields(0),
         *MONEY,
         Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
-        Field(
-            "parentId", Kind.FAMILY, take=parents, code=parent, names=OWNER_STREAMS, policy=Policy.EXISTING, waits=True
-        ),
+        replace(PARENTS, policy=Policy.EXISTING, waits=True),
     ),
     stamp="createdTime",
     changes=ChangeRules(whole_payload=True, volatile=VOLATILE, noted_in=LAST_CHANGE, lasting=drop_tokens),

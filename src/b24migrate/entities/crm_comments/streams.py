@@ -80,13 +80,13 @@ def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
             owners = [[found.get("ENTITY_TYPE"), found.get("ENTITY_ID")]]
             known = mark_unread(row, say("part.owners"), answer.error)
         else:
-            owners = sorted(map(_pair, open_list(answer.require(), (), BINDINGS).items))
+            owners = sorted(map(pair_of, open_list(answer.require(), (), BINDINGS).items))
             known = row
         done.append(known._replace(extras={**(known.extras or {}), "owners": owners}))
     return done
 
 
-def _pair(raw: msgspec.Raw) -> list[Json]:
+def pair_of(raw: msgspec.Raw) -> list[Json]:
     kind = row_in(raw, BINDINGS).get("ENTITY_TYPE")
     if not isinstance(kind, str):
         raise unexpected_answer(BINDINGS, ("ENTITY_TYPE",))
@@ -121,7 +121,7 @@ def _is_in_bin(answer: Answer) -> bool:
         return False
     if answer.error is not None:
         raise answer.error
-    owners = [_pair(raw) for raw in open_list(answer.result, (), BINDINGS).items]
+    owners = [pair_of(raw) for raw in open_list(answer.result, (), BINDINGS).items]
     return bool(owners) and not any(type_of(name) for name, _ in owners)
 
 

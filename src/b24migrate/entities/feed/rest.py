@@ -109,18 +109,37 @@ def published_since(box: Box, since: datetime) -> Iterator[Args]:
 
 
 def update_post(box: Box, known: Known, item: Item) -> None:
-    """Files are added to those that are there, so they are left alone."""
+    """Without recipients a call would show the post to everybody (api-reference/log/log-blogpost-update.md)."""
     params = {
         name: value for name, value in post_params(box, item).items() if name not in ("USER_ID", "UF_BLOG_POST_FILE")
     }
-    asked = {"POST_ID": known.target_id, **params}
+    for changed in changed_files(box, known, item):
+        call_update(box, item, {"POST_ID": known.target_id, **params, **changed})
+
+
+def call_update(box: Box, item: Item, asked: Args) -> None:
     try:
         box.call("log.blogpost.update", asked)
     except Permanent as error:
         strange = strange_groups(box, item.fields) if may_be_groups(error) else set()
         if not strange:
             raise
-        box.call("log.blogpost.update", {**asked, "DEST": [one for one in params["DEST"] if one not in strange]})
+        box.call("log.blogpost.update", {**asked, "DEST": [one for one in asked["DEST"] if one not in strange]})
+
+
+def changed_files(box: Box, known: Known, item: Item) -> list[Args]:
+    """What calls say of the files, of which a post keeps those that it has: first which go, as the same call adds none
+    then, and in the end which come."""
+    if "FILES" not in item.fields:
+        return [{}]
+    page = box.question("log.blogpost.get", {"POST_ID": int(known.target_id)})
+    attached = values.ids(next(rows_at(page), {}).get("FILES") or [])
+    objects, wanted = find_files(box, attached), values.ids(item.fields["FILES"] or [])
+    gone = [one for one in attached if one in objects and objects[one] not in wanted]
+    there = {objects.get(one, one) for one in attached}
+    new = [f"n{one}" for one in wanted if one not in there]
+    calls: list[Args] = [{"FILES": dict.fromkeys(gone, "del")}] if gone else []
+    return [*calls, {"UF_BLOG_POST_FILE": new} if new else {}]
 
 
 def find_commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:

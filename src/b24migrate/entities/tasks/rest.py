@@ -98,9 +98,13 @@ def add_task(box: Box, item: Item) -> CreateResult:
 
 
 def finish_task(box: Box, known: Known, item: Item) -> None:
-    if item.fields.get("matchWorkTime"):
-        kept = {"MATCH_WORK_TIME": "Y", "CHANGED_DATE": item.fields.get("changedDate")}
-        box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept, **SILENT})
+    write_last(box, known, item, {"MATCH_WORK_TIME": "Y"} if item.fields.get("matchWorkTime") else {})
+
+
+def write_last(box: Box, known: Known, item: Item, kept: Mapping[str, Json]) -> None:
+    if kept:
+        last = {**kept, "CHANGED_DATE": item.fields.get("changedDate")}
+        box.call("tasks.task.update", {"taskId": known.target_id, "fields": last, **SILENT})
 
 
 def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
@@ -127,12 +131,27 @@ def newest_tasks(box: Box) -> list[str]:
 def update_task(box: Box, known: Known, item: Item) -> None:
     sent = {"taskId": known.target_id, "fields": first_fields(box, item), **SILENT}
     try:
-        box.call("tasks.task.update", sent)
+        said = box.call("tasks.task.update", sent)
     except Permanent:
         if not is_likely_cause(box, item):
             raise
-        box.call("tasks.task.update", sent)
-    finish_task(box, known, item)
+        said = box.call("tasks.task.update", sent)
+    matched = {"MATCH_WORK_TIME": "Y"} if item.fields.get("matchWorkTime") else {}
+    write_last(box, known, item, {**find_overwritten(said, item), **matched})
+
+
+def find_overwritten(said: Json, item: Item) -> dict[str, Json]:
+    """Who closed a task and when: a change of its status sets both, whatever is sent with it, and another call after it
+    leaves them as they are sent (kernel tasks, CTasks::Update)."""
+    if str(item.fields.get("status")) != rest_rules.CLOSED:
+        return {}
+    task = said.get("task") if isinstance(said, dict) else None
+    row = task if isinstance(task, dict) else {}
+    closing = [one for one in OF_TASK if one.wire in ("closedBy", "closedDate") and item.fields.get(one.wire)]
+    there = values.decode_columns(closing, {one.native: row.get(camel(one.native)) for one in closing})
+    if all(there.get(one.wire) == item.fields[one.wire] for one in closing):
+        return {}
+    return values.encode_columns(closing, item.fields)
 
 
 # ---------------------------------------------------------------- reading
