@@ -18,7 +18,7 @@ from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Excerpt, Facts, Standing, Tally
 from b24migrate.insight.report.data import ORDER
 from b24migrate.insight.report.model import EXCERPT, FIRST, EntityFacts, FileFacts, StreamFacts
-from b24migrate.messages import Words, render
+from b24migrate.messages import LANGUAGES, Words, render
 from b24migrate.messages.measures import POINT, duration
 from b24migrate.messages.terminal import harmless
 from b24migrate.model.streams import LATE, PHASES
@@ -84,6 +84,19 @@ TEMPLATE = "report.html"
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """Where the page is shown. A file has its style inside and its tables next to it; a page of the dashboard has
+    their addresses, and links back."""
+
+    style: str = ""
+    tables: str = ""  # begins the address of each table
+    home: str = ""
+
+
+A_FILE = Site()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     facts: Facts
     files: FileFacts
@@ -92,14 +105,16 @@ class Page:
     people: str  # the stream whose records are persons
     sample: int  # so many records of each kind are verified
 
-    def html(self, words: Words, amounts: Formats, texts: Texts) -> str:
-        style = (files(__package__) / "templates" / "style.css").read_text("utf-8")
+    def html(self, words: Words, amounts: Formats, texts: Texts, site: Site) -> str:
+        style = style_sheet()
         facts = self.facts
         return (
             environment(words, amounts, texts)
             .get_template(TEMPLATE)
             .render(
                 version=__version__,
+                site=site,
+                languages=LANGUAGES,
                 style=style,
                 style_hash=b64encode(hashlib.sha256(style.encode()).digest()).decode(),
                 facts=facts,
@@ -119,8 +134,11 @@ class Page:
         )
 
 
+def style_sheet() -> str:
+    return (files(__package__) / "templates" / "style.css").read_text("utf-8")
+
+
 def verdict_sentence(facts: Facts, words: Words, amounts: Formats) -> str:
-    """The verdict."""
     limit = amounts.number(facts.run.plan.test_limit) if facts.run and facts.standing is Standing.TRY_OUT else ""
     return words(f"report.verdict.{facts.standing}", limit=limit)
 

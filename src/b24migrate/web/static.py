@@ -11,9 +11,11 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from b24migrate.report.page import style_sheet
 from b24migrate.web.responses import Refused
 
 ROOT = "/static/"
+REPORT_STYLE = "report.css"
 KINDS = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -34,7 +36,7 @@ class File(NamedTuple):
 
 class Static:
     def __init__(self) -> None:
-        self._files: Mapping[str, File] = dict(_find_files(files(__package__) / "static"))
+        self._files: Mapping[str, File] = {**dict(_find_files(files(__package__) / "static")), **_report_style()}
         whole = "".join(f"{name}{file.etag}" for name, file in sorted(self._files.items()))
         self.version = hashlib.sha256(whole.encode()).hexdigest()[:12]
 
@@ -62,5 +64,12 @@ def _find_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Fi
         if one.is_dir():
             yield from _find_files(one, f"{prefix}{one.name}/")
         elif ending in KINDS:
-            body = one.read_bytes()
-            yield f"{prefix}{one.name}", File(body, KINDS[ending], f'"{hashlib.sha256(body).hexdigest()[:24]}"')
+            yield f"{prefix}{one.name}", _file(one.read_bytes(), ending)
+
+
+def _report_style() -> dict[str, File]:
+    return {REPORT_STYLE: _file(style_sheet().encode(), "css")}
+
+
+def _file(body: bytes, ending: str) -> File:
+    return File(body, KINDS[ending], f'"{hashlib.sha256(body).hexdigest()[:24]}"')
