@@ -85,12 +85,11 @@ TEMPLATE = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where the page is shown. A file has its style inside and its tables next to it; a page of the dashboard has
-    their addresses, and links back."""
+    """Addresses that the page uses. A file needs none: its style is inside, its tables are next to it."""
 
-    style: str = ""
-    tables: str = ""  # begins the address of each table
-    home: str = ""
+    static: str = ""  # of the folder with `report.css` and `icon.svg`
+    tables: str = ""  # prefix of each table
+    home: str = ""  # of the front page
 
 
 A_FILE = Site()

@@ -20,7 +20,7 @@ from b24migrate.web.context import Context
 from b24migrate.web.report_cache import ReportCache, read_table
 from b24migrate.web.request_schemas import LANGUAGE_COOKIE, STREAMS, chosen_language
 from b24migrate.web.responses import Answer, CsvAnswer, Problem, Refused
-from b24migrate.web.static import REPORT_STYLE, ROOT, Static
+from b24migrate.web.static import ROOT, Static
 
 PAGES = ("errors", "findings", "conflicts", "cutover", "fidelity", "search", "analysis", "api")
 PLAIN = {"/": "front", **{f"/{name}": name for name in PAGES}}
@@ -34,8 +34,7 @@ class Pages:
     def __init__(self, context: Context, static: Static) -> None:
         self._context = context
         self._static = static
-        site = Site(style=f"{static.prefix}/{REPORT_STYLE}", tables=f"{REPORT}/", home="/")
-        self._reports = ReportCache(context, site)
+        self._reports = ReportCache(context, Site(static=static.prefix, tables=f"{REPORT}/", home="/"))
         self._templates = Environment(
             loader=PackageLoader(__package__),
             autoescape=True,

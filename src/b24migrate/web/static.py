@@ -15,7 +15,6 @@ from b24migrate.report.page import style_sheet
 from b24migrate.web.responses import Refused
 
 ROOT = "/static/"
-REPORT_STYLE = "report.css"
 KINDS = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -36,7 +35,10 @@ class File(NamedTuple):
 
 class Static:
     def __init__(self) -> None:
-        self._files: Mapping[str, File] = {**dict(_find_files(files(__package__) / "static")), **_report_style()}
+        self._files: Mapping[str, File] = {
+            **dict(_find_files(files(__package__) / "static")),
+            "report.css": _file(style_sheet().encode(), "css"),
+        }
         whole = "".join(f"{name}{file.etag}" for name, file in sorted(self._files.items()))
         self.version = hashlib.sha256(whole.encode()).hexdigest()[:12]
 
@@ -65,10 +67,6 @@ def _find_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Fi
             yield from _find_files(one, f"{prefix}{one.name}/")
         elif ending in KINDS:
             yield f"{prefix}{one.name}", _file(one.read_bytes(), ending)
-
-
-def _report_style() -> dict[str, File]:
-    return {REPORT_STYLE: _file(style_sheet().encode(), "css")}
 
 
 def _file(body: bytes, ending: str) -> File:
