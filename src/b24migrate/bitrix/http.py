@@ -39,7 +39,7 @@ class TooLarge(HTTPError):
 
 
 class Forbidden(HTTPError):
-    """The name leads to an address that must not be asked. `args[0]`: the address."""
+    """The name resolves to an address that must not be requested. `args[0]`: the address."""
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ class Wire:
         try:
             yield answer
         finally:
-            answer.close()  # what was not read to its end must not meet the next request
+            answer.close()  # the unread rest must not precede the next answer
 
     def _body(self, answer: BaseHTTPResponse, bounds: Bounds, most: int) -> bytes:
         expected = answer.length_remaining
@@ -254,8 +254,8 @@ class _Reader(io.RawIOBase):
 
 
 class _Buffer(io.BufferedReader):
-    """A portal says how long each part of its answer is, and the library takes a negative length for a length. It would
-    read to the end, whatever the size."""
+    """A portal states the length of each part of its answer, and the library accepts a negative one. It would then read
+    to the end without a limit."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:

@@ -1,4 +1,4 @@
-"""What is known about pages that go from the newest record down, such as `im.dialog.messages.get` by LAST_ID.
+"""Facts about pages that go from the newest record down, such as `im.dialog.messages.get` by LAST_ID.
 
 Facts (bitrix24-rest-1 §D5; api-reference/chats/messages/im-dialog-messages-get.md):
 - LAST_ID brings ids below it. FIRST_ID=0 brings the oldest messages and the newest one or two
@@ -26,7 +26,7 @@ PROVEN = 10
 
 @dataclass(slots=True)
 class PageHabits:
-    """What the answers of one method have shown so far; each process learns it separately."""
+    """Facts that the answers of one method have shown; each process learns them separately."""
 
     descending: bool | None = True  # the order of ids in a page; None: there is none
     order_seen: bool = False

@@ -70,7 +70,7 @@ def compare(context: RunContext, entity: Entity) -> list[Compared]:
 
 
 class Known(NamedTuple):
-    """What the target says it has, what the administrator wants, and what came of it the last time."""
+    """The fields of the target, the administrator's choices, and the results of the last time."""
 
     existing: Mapping[str, str] | None
     wished: Mapping[str, RegisterRow]

@@ -1,4 +1,4 @@
-"""Prerequisites by name. An unmet one says what is missing and what to do."""
+"""Prerequisites by name. The message of an unmet one has the cause and the fix."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unmet(NamedTuple):
 
 
 READS = frozenset({"custom-fields-get", "get"})
-CHANGES = frozenset({"custom-fields-set", "set"})  # what is on the target
+CHANGES = frozenset({"custom-fields-set", "set"})  # the imported records
 WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
@@ -101,8 +101,8 @@ def needed_entities(context: RunContext, entity: Entity, planned: Collection[str
 
 
 def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
-    """The entities of the plan that must come further before this phase begins. What follows the last second pass one
-    entity does, and the others wait for it."""
+    """The entities of the plan that this phase waits for. After the last second pass one entity finalizes the target,
+    and the others wait for it."""
     if phase == FINAL:
         return iter(_unfinished_entities(context, plan, states, entity))
     needed = find_needed(context, plan, entity, phase)
@@ -141,7 +141,7 @@ def _is_named(context: RunContext, plan: Plan, other: Entity, by: Entity) -> boo
 
 
 def find_finalizer(context: RunContext, plan: Plan, states: States) -> Entity | None:
-    """Who does for all what follows the last second pass: the first that is not stuck before it."""
+    """The entity that finalizes the target after the last second pass: the first one that is not stuck."""
     before = [*plan.phases[: plan.phases.index("set") + 1], LATE] if "set" in plan.phases else []
     planned = (one for one in context.entities if one.name in plan.entities)
     return next((one for one in planned if not _is_stuck(states, one, before)), None)

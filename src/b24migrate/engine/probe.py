@@ -45,7 +45,7 @@ def probe_source(context: RunContext, entities: Sequence[Entity]) -> None:
 
 
 def load_habits(context: RunContext) -> None:
-    """Gives the source's readers what the store knows."""
+    """Passes the stored results to the source's readers."""
     context.source.habits = {key: value for key, value in load(context.store).items() if value is not None}
 
 

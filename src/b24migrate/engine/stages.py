@@ -145,7 +145,7 @@ def is_swept(context: RunContext, stream: Stream, pass_no: int) -> bool:
 
 
 def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
-    """Right after its reading: the children of deleted records are not asked for."""
+    """Right after the reading, so the children of deleted records are not requested."""
 
     def judge(context: RunContext, scope: str) -> list[Job]:
         if delta.is_delta(context, stream, pass_no):
@@ -237,7 +237,7 @@ def forget_stage(entities: Sequence[Entity]) -> Stage:
 
 
 def relink_stages(streams: Sequence[Stream]) -> list[Stage]:
-    """What the texts and custom fields of other records name and is removed, they name no longer."""
+    """Removes links to deleted records from the texts and custom fields of other records."""
 
     def complete(stream: Stream) -> Stage:
         def seed(context: RunContext, scope: str) -> list[Job]:
