@@ -60,7 +60,7 @@ def verdict(forecast: Forecast) -> str:
 
 
 def limit(forecast: Forecast) -> str:
-    """The limits that determine the time."""
+    """Names the limit that determines the time; empty if there is none."""
     method, why = forecast.method, forecast.limited_by
     if why not in LIMITS:
         return ""

@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DeltaCost:
-    """What one delta run took. `spent_s`: by record type the time of all jobs. `whole`: by record type why all of it
+    """The cost of one delta run. `spent_s`: by record type the time of all jobs. `whole`: by record type why all of it
     was read. `since_s`: for how long changes had piled up. `resumed`: a part of it was done by an earlier command, so
     its time is not known."""
 

@@ -109,7 +109,7 @@ def complete(context: RunContext, job: Job) -> Follow:
 def _without_conflicts(
     context: RunContext, stream: Stream, changed: list[ChangedRecord], sent: Mapping[str, Link]
 ) -> list[ChangedRecord]:
-    """What users have changed on the target since it was sent stays as it is, if that is configured or decided."""
+    """Keeps changes of users on the target, if that is configured or decided."""
     conflicts = Conflicts(context, stream)
     judged = conflicts.judge([one.composed for one in changed], sent)
     left = [conflicts.left_link(one, sent[one.record.row_key]) for one in judged.left]

@@ -33,7 +33,7 @@ class Writer(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a delta run found of one record type."""
+    """The records of one type that a delta run found."""
 
     stream: str
     changed: int
@@ -106,7 +106,7 @@ def list_writers(context: RunContext, stream: Stream, since: str, deleted: int) 
 
 
 def previous_mark(store: Store, stream: Stream) -> datetime:
-    """Where the pass before this one began: the marks are written when all of the run is read."""
+    """The start of the pass before this one, because the marks are written when the whole run is read."""
     row = store.read(PASSES, f"{MARK}:{stream.name}")
     return datetime.fromisoformat(row.values["MarkUtc"] if row else "0001-01-01T00:00:00+00:00")
 
@@ -146,7 +146,7 @@ def _decode(row: RegisterRow) -> Found:
 
 
 def forget_old_runs(store: Store) -> None:
-    """Ids of runs begin with their time."""
+    """The ID of a run starts with its time."""
     runs = sorted({row.key.rpartition(":")[0] for row in store.rows(DELTAS)})
     for run in runs[:-RUNS_KEPT]:
         store.erase(DELTAS, f"{run}:")

@@ -83,7 +83,7 @@ def rest_of_lane(job: Job) -> Span:
 
 
 def span_behind(job: Job) -> Span | None:
-    """What this round has looked at already; None at its beginning."""
+    """The records that this round has checked; None at its start."""
     return Span(job.args["lo"], job.args["at"]) if job.args.get("at") else None
 
 
@@ -99,7 +99,7 @@ def next_round_job(job: Job, last: Record, moved: bool) -> list[Job]:
 
 
 def repeat_lane(job: Job) -> list[Job]:
-    """The same lane at the same place: the first record there has begun and is not done."""
+    """The same lane at the same position: its first record is started but not done."""
     return [Job(job.scope, job.kind, {**job.args, "parts": int(job.args.get("parts", 0)) + 1, "moved": True})]
 
 

@@ -69,7 +69,7 @@ class Loss:
         return None if self.left and went < wanted else Verdict.WHOLE
 
     def next_pages(self, size: int, most: int) -> list[int]:
-        """The ids below which they are asked for."""
+        """The IDs below which they are requested."""
         return [self.ids[place] + 1 for place in range(self.left - 1, -1, -size)[:most]]
 
     def compare(self, below: int, shown: Iterable[int], size: int) -> None:
@@ -175,7 +175,7 @@ def read_ids(answer: Answer, pages: IdPages) -> list[int]:
 
 
 def settle(context: RunContext, job: Job, stream: Stream, losses: Sequence[Loss]) -> list[Job]:
-    """Asks for what is missing. What a parent told is kept once these children are marked."""
+    """Requests the missing children by ID. The parents' new values are kept once these children are marked."""
     pass_no = int(job.args["pass"])
     found = [one for one in losses if one.verdict is Verdict.FOUND]
     keys = {one.parent.id: [_row_key(context, job, one, child) for child in sorted(one.missing)] for one in found}

@@ -64,7 +64,7 @@ def _count_new_rows(context: RunContext, stream: Stream, page: Page) -> Counter[
 
 
 def _onward(context: RunContext, reading: PerParent, one: Args, known: set[str]) -> Args | None:
-    """Where to go on: with the next webhook's list, if this one is known."""
+    """The position to continue at: the next webhook's list, if this one is known."""
     if one["id"] not in known:
         return one
     via = int(one.get("via", 0)) + 1

@@ -57,7 +57,8 @@ def remove(context: RunContext, job: Job) -> Follow:
 
 
 def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
-    """The latest first: most children have higher ids than their parents. What was only linked is not ours."""
+    """The latest first, because most children have higher IDs than their parents. Records that were only linked are not
+    ours."""
     links = context.store.links(stream.name, [one.row_key for one in records])
     ours = {
         stream.key_of(one.row_key): one
@@ -78,7 +79,7 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
 
 
 def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) -> list[Deleted]:
-    """Of what others need, a target that does not see them is not asked."""
+    """Records that others need are not deleted on a target that does not see dependents."""
     needed = {f"{NEEDED}:{stream.name}:{one.row_key}": key for key, one in records.items()}
     held = [] if context.target.sees_dependants else list(context.store.rows_of(DELETIONS, needed))
     kept = {needed[one]: Deleted(needed[one], "kept", REASON, needed=True) for one in held}
@@ -110,8 +111,8 @@ def note_kept(context: RunContext, stream: Stream) -> None:
 
 
 def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """What is not on the target any more. The record first: if a kill left the record without its link, it would
-    count as imported for ever."""
+    """Forgets records that are no longer on the target. The record first: if a kill left the record without its link,
+    it would count as imported forever."""
     store = context.store
     if not stream.access and (stream.mentions or streams_with_codes(context.entities)):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
@@ -220,7 +221,7 @@ def end_relink(context: RunContext, _: Job) -> Follow:
 
 
 def recall(context: RunContext, job: Job) -> Follow:
-    """Links deleted records that the target has although no answer said so."""
+    """Links deleted records that the target has although no answer confirmed it."""
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
     prefix = f"{UNSURE}:{stream.name}:"
     while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):

@@ -43,7 +43,7 @@ def refer(context: RunContext, job: Job) -> Follow:
 
 
 def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> bool:
-    """One that makes no sense names nothing: sending it says so."""
+    """A record that cannot be parsed has no links. Its error is reported when it is sent."""
     try:
         return any(
             source_id in ids

@@ -32,7 +32,7 @@ ABOVE_ALL = 2**53  # above every id
 
 
 class Told(NamedTuple):
-    """What a parent told of its children. `whole`: the pass that last read all of them."""
+    """The parent's values about its children. `whole`: the pass that last read all of them."""
 
     last: int
     number: int | None
@@ -120,7 +120,7 @@ def is_other_row(stream: Stream, row: Row, staged: Record) -> bool:
 
 
 class Walked(NamedTuple):
-    """What a walk showed: all ids from the newest down to the lowest."""
+    """The IDs of a walk from the newest down to the lowest."""
 
     lowest: int = ABOVE_ALL
     shown: frozenset[int] = frozenset()

@@ -69,7 +69,7 @@ def _window(some: Sequence[Run], wanted: str) -> Window:
 
 
 def _order(run: Run) -> tuple[str, bool, datetime]:
-    """Runs are sorted by their end: starts are stored to the second, and several may share one."""
+    """Runs that started in the same second are sorted by their end."""
     ended = run.state == plan.ENDED and bool(run.finished)
     return run.started, not ended, _parse_time(run.finished) if ended else _ALWAYS
 

@@ -1,4 +1,4 @@
-"""How chats are read: who has which, what is said about each, and again one by one."""
+"""Reads chats: the lists of all webhooks, the details of each chat, and single chats again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 PAGES_AT_ONCE = 20  # of lists, in a request: each has half a megabyte
 ENUMERATIONS = 5
-SEARCH = "search"  # the hint that a search tells the same as questions about each chat
+SEARCH = "search"  # the hint that a search returns the same as a request for each chat
 LOOKED_UP = 100  # staged chats
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
@@ -49,8 +49,8 @@ TELLING = ("name", "owner", "manager_list", "user_counter")
 
 
 class FoundChat(NamedTuple):
-    """A chat in the recent list of a user: private dialogs are addressed by the other person's id. `people`: whether
-    it is asked who is in it."""
+    """A chat in the recent list of a user: private dialogs are addressed by the other user's ID. `people`: whether its
+    participants are requested."""
 
     chat_id: int
     dialog: str
@@ -75,7 +75,7 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
 
 
 def gather_again(source: Source, cursor: Args, known: Known) -> Page:
-    """The same, without the participants of chats that are as they were, nor the details that a search tells."""
+    """The same, without the participants of unchanged chats and without details that a search returns."""
     if "chats" in cursor:
         return read_and_check(source, cursor, known)
     started = datetime.now(UTC)
@@ -96,7 +96,7 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
 
 
 def read_and_check(source: Source, cursor: Args, known: Known) -> Page:
-    """The details of chats. Those of which a search told otherwise make all of them be read again, without it."""
+    """The details of chats. If a search returned something else, all of them are read again without it."""
     told = known.lookup("chats", [str(one) for one in cursor.get("told", ())])
     page = read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
     asked = {row.source_id: row_in(row.payload, "im.dialog.get") for row in page.rows if row.source_id in told}
@@ -172,7 +172,7 @@ def enumerate_chats(
     rows: dict[int, Args] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
-    clear: set[str] = set()  # names of which some webhook tells what they are
+    clear: set[str] = set()  # names that some webhook resolves
     for via in range(len(source.owners)):
         pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(PAGES_AT_ONCE, expected * 5 // 4 // RECENT_LIMIT + 1)}
         nameless: dict[str, Args] = {}
@@ -203,7 +203,7 @@ def enumerate_chats(
 
 
 def list_row(item: Args) -> Args:
-    """What a list returns of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
+    """The fields of a chat in a list, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
     chat, message = (item[name] if isinstance(item.get(name), dict) else {} for name in ("chat", "message"))
     return {LAST: message.get("id"), **{name: chat[name] for name in TELLING if name in chat}}
 
@@ -213,8 +213,8 @@ def refusal_reason(source: Source, via: int, error: Permanent) -> str:
 
 
 def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
-    """An item of a recent list is named by a colleague's id, by `chat12`, or by `sg17`, the chat of a group. None: its
-    chat has to be asked for."""
+    """The ID of an item in a recent list is a user's ID, `chat12`, or `sg17` for the chat of a group. None: its chat
+    must be requested."""
     dialog = str(item.get("id") or "")
     chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
     named = dialog if dialog.startswith("chat") else ""
@@ -234,7 +234,7 @@ def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
 
 
 def chat_number(value: Json) -> int:
-    """Of 12, "12" and "chat12"; 0 if there is no number."""
+    """The number in 12, "12" and "chat12"; 0 if there is none."""
     text = str(value or "").removeprefix("chat")
     return int(text) if text.isdecimal() else 0
 
@@ -336,7 +336,7 @@ def read_details(source: Source, chats: Sequence[FoundChat], number: int, known:
 
 
 def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord | None) -> list[int] | None:
-    """None where they are asked for, or something changed since the chat was listed."""
+    """None if they must be requested, or if something changed since the chat was listed."""
     if chat.people or staged is None or not is_as_before(row, staged):
         return None
     return list(staged.extras["users"])
@@ -357,7 +357,7 @@ def note_missing_participants(rows: Sequence[Row]) -> list[str]:
 
 
 def detail_commands(chat: FoundChat) -> list[Command]:
-    """What has to be asked. Who is in a private dialog is known."""
+    """The chats to request. The participants of a private dialog are known."""
     details = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
     return [details, ask_participants(chat)] if chat.dialog.startswith("chat") and chat.people else [details]
 

@@ -23,10 +23,10 @@ METHOD = "im.search.chat.list"
 COMMANDS = 50  # in one request
 PAGE = 50
 WORTH = COMMANDS  # chats: to ask about fewer takes one request
-SAMPLED, SHARE = 25, 0.01  # so many chats are asked about as well, or this share where that is more
+SAMPLED, SHARE = 25, 0.01  # the size of the sample, or this share if it is more
 SHORTEST = 3  # letters of a word that an index has (kernel 25.100)
 LAST = "last_message_id"
-NUMBERS = ("message_count", LAST)  # what messages move
+NUMBERS = ("message_count", LAST)  # fields that messages change
 OTHERS = (
     "name",
     "description",
@@ -45,7 +45,7 @@ OTHERS = (
 
 
 class Disproved(Exception):
-    """The portal tells something else than its search."""
+    """The portal's details differ from its search."""
 
 
 def find_details(
@@ -105,17 +105,17 @@ def has_only_messages(before: Mapping[str, Json], row: Mapping[str, Json], last:
 
 
 def is_same(names: Sequence[str], row: Mapping[str, Json], before: Mapping[str, Json]) -> bool:
-    """What is empty is written in several ways."""
+    """Portals write empty values in several ways."""
     return all(name in row and str(row[name] or "") == str(before[name] or "") for name in names if name in before)
 
 
 def confirms(asked: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
-    """Whether a question about a chat has the answer that a search told, unless somebody wrote in between."""
+    """Whether the details of a chat match the search, unless a user wrote in between."""
     return asked.get(LAST) != told[LAST] or is_same((*NUMBERS, *OTHERS), asked, told)
 
 
 def choose_sample(told: Mapping[int, Json]) -> list[int]:
-    """Of chats with their newest messages. Others, as soon as somebody has written somewhere."""
+    """A digest of chats with their newest messages. It changes with every new message."""
     newest = max(told.values(), default=0)
     by_chance = sorted(told, key=lambda one: crc32(f"{newest}:{one}".encode()))
     return by_chance[: max(SAMPLED, round(SHARE * len(told)))]

@@ -68,7 +68,7 @@ def post_of(record: SourceRecord) -> Json:
 
 
 def chat_subject(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
+    """12`.|The entity of a chat, if its type is known: a group, or a CRM item such as `DEAL|12`.|12`."""
     text = str(value or "")
     if record.payload.get("entity_type") == "SONET_GROUP":
         return resolve("groups", text) if text not in ("", "0") else None

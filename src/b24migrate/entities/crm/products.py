@@ -32,7 +32,7 @@ def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     alone. Otherwise each owner is asked for by itself."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        # What the probes saw saves a request for nothing; that a list is understood is proven by the answers here.
+        # The result of the probes saves a useless request; the answers here prove that the portal accepts a list.
         alone = source.habits.get("product_owners") == "one" and source not in UNDERSTANDS
         found = None if alone else read_together(source, owner_type, rows)
         if found is not None:
@@ -171,7 +171,7 @@ def every_page(
 
 
 def next_start(answer: Answer, got: int) -> int | None:
-    """Where the next page begins, None at the end."""
+    """The start of the next page, None at the end."""
     if answer.next is not None:
         return answer.next
     return got if got < (answer.total or 0) and got % PAGE == 0 else None

@@ -23,9 +23,10 @@ from b24migrate.ports import Command, Source
 FILE_KIND = "crm"
 MODERN = "crm.item.list"
 MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
-# What product rows call their owner, by its type.
+# The owner's type in product rows.
 OWNERS_OF_ROWS = {LEAD: "L", DEAL: "D", QUOTE: "Q", SMART_INVOICE: "SI"}
-HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
+# the types of values that may contain a file: few of a record's 70 values, and half a million are checked
+HOLDING = (dict, list)
 
 
 def by_id(name: str, filter_name: str) -> Keyset:
@@ -152,7 +153,7 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
 
 
 def as_json(url: str) -> str:
-    """Some portals know the method only with an ending."""
+    """On some portals the method's name has a suffix."""
     return url.replace("getFile/?", "getFile.json?")
 
 
@@ -173,7 +174,7 @@ def legacy_contacts() -> Listing:
 
 
 def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> Listing:
-    """What has contacts and product rows: `methods` is `crm.deal`."""
+    """For records with contacts and product rows: `methods` is `crm.deal`."""
     contacts = read_bindings(f"{methods}.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
     products_of = older_products(rows_of, f"{methods}.productrows.get")
 

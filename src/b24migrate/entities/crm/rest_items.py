@@ -83,7 +83,7 @@ class Kind:
         self.stream = stream
         self.number = number
         self._rows = rows
-        self._first_pipeline = numbered_from  # below it there is no pipeline, only the way to say so
+        self._first_pipeline = numbered_from  # below it there is no pipeline, only the value for none
 
     def of(self, item: Item) -> str:
         return self.number or str(item.fields["entityTypeId"])

@@ -61,7 +61,7 @@ from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
 from b24migrate.model.values import flag
 
-# What moves by itself, without a change of the record: the last activity, and marks that the portal computes
+# Fields that change without an edit of the record: the last activity, and marks that the portal computes
 # (api-reference/crm/universal/crm-item-get.md).
 VOLATILE = frozenset(
     {"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"}

@@ -70,8 +70,8 @@ def named_attachments(payload: Mapping[str, Json]) -> list[str]:
 
 
 def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings). Where they are refused it
-    belongs to the one in whose list it was found."""
+    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings). If they are refused, it
+    belongs to the record in whose list it was found."""
     commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(row.source_id)}}) for row in rows]
     done: list[Row] = []
     for row, answer in zip(rows, source.batch(commands), strict=True):
@@ -136,7 +136,7 @@ READINGS = (
 
 
 def owners_of(seen: SourceRecord) -> list[Args]:
-    """What the bindings say: the payload names the record in whose list it was found, another one each time."""
+    """The owners from the bindings. The payload names the record in whose list it was found, which varies."""
     named = seen.extras.get("owners") or ()
     return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
 

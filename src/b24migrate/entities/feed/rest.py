@@ -1,4 +1,4 @@
-"""Posts of the feed, as `log.blogpost.*` takes them: in their authors' names, and with a line that says when."""
+"""Posts of the feed, written by `log.blogpost.*` in their authors' names, with a line for the date."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def update_post(box: Box, known: Known, item: Item) -> None:
 
 
 def find_commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
-    """No method lists the comments of a post, but a post knows how many it has."""
+    """No method lists the comments of a post, but a post has their number."""
     said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
     for key, page in zip(wanted, said, strict=True):
         count = values.whole(next(rows_at(page), {}).get("NUM_COMMENTS")) or 0

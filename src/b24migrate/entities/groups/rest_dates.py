@@ -12,7 +12,8 @@ APART = dict(zip(DATES, ("1990-01-01T00:00:00Z", "2099-12-31T00:00:00Z"), strict
 
 
 def is_likely_cause(box: Box, item: Item) -> bool:
-    """Whether a task that was refused may be taken now. The refusal itself says it in the box's language only."""
+    """Whether the group's dates may be the cause of a task's refusal. The refusal names it only in the box's
+    language."""
     group = str(item.fields.get("groupId") or "")
     if not group or not any(item.fields.get(name) for name in LIMITED):
         return False

@@ -183,7 +183,7 @@ def moving_fields(item: Item) -> Args:
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
-    """What came after a task is no change of the task; what a user did to it on the box is, and stays."""
+    """Data that was imported after a task is not a change of the task. A user's change on the box is, and stays."""
     rows = read_rows(box, [one.target_id for one in some.values()])
     for one in some.values():
         row = rows.get(one.target_id)

@@ -161,8 +161,8 @@ def read_templates(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def decode_template(row: Args) -> Args:
-    """The mark of the application that wrote it is none of the source's. A kernel tells module, class and type where
-    the documents show the type alone."""
+    """The mark of the application that wrote it is not data of the source. Some kernels return module, class and type
+    where the documentation shows the type only."""
     code = str(row.get("SYSTEM_CODE") or "")
     document = row.get("DOCUMENT_TYPE")
     return {
