@@ -266,8 +266,8 @@ class Downloads:
         return Download(size, sha256.hexdigest() if sha256 else "", _file_name(answer))
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
-        """Describes an answer that is not a file. Portals send files of these types as attachments, but not pages and
-        errors."""
+        """The error of an answer that is not a file. Portals send files of these types as attachments, but not pages
+        and errors."""
         kind = answer.headers.get("Content-Type", "").lower()
         attached = "attachment" in answer.headers.get("Content-Disposition", "").lower()
         if answer.status in (200, _PARTIAL) and (attached or not ("html" in kind or "json" in kind)):

@@ -1,4 +1,4 @@
-"""What a target keeps of a field: declared by the target, listed before the import, and used by verify."""
+"""How a target keeps a field: declared by the target, listed before the import, and used by verify."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Keeping(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is not kept of a field. Fields without a rule are kept."""
+    """The loss of a field. Fields without a rule are kept."""
 
     stream: str
     field: str  # a name on the wire; ending in `*`: every name that begins so; empty: the record as a whole

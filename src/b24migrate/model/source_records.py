@@ -33,7 +33,7 @@ Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, SourceRecord]]
 
 
 class Known(NamedTuple):
-    """What is known here and helps to request records by id."""
+    """Known facts that help to request records by ID."""
 
     lookup: Lookup
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 
 def person_name(parent: SourceRecord) -> str:
-    """Who is meant, for people to read."""
+    """The name of the user for messages."""
     name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
     return name or f"user {parent.id}"
 
@@ -92,7 +92,7 @@ StagedRecords: TypeAlias = Callable[[str], Iterable[SourceRecord]]
 
 
 class FileLink(str):
-    """Where a file is fetched from, with the name that the source gives it."""
+    """The download link of a file, with its name in the source."""
 
     name: str
 

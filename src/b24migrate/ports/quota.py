@@ -1,4 +1,4 @@
-"""What is left of a portal's limits, as a value, and what each event makes of it.
+"""The state of a portal's limits as a value, and its change by each event.
 
 Times are seconds on the axis of the ledger that keeps the value; they never go back, and `at` is the latest.
 """
@@ -97,7 +97,7 @@ def count_rejection(
 ) -> tuple[Quota, float]:
     """The bucket is full after all: all processes pause, twice as long as the last time."""
     pause_s = quota.pause_s
-    if sent_at >= quota.paused_at:  # one sent before the last pause says nothing new
+    if sent_at >= quota.paused_at:  # a request from before the last pause shows nothing new
         pause_s = min(_LONGEST_PAUSE_S, max(1.0, pause_s * 2))
     until = max(quota.paused_until, now + bounded(retry_after_s or pause_s * jitter))
     drained = _at(quota, now, bucket)

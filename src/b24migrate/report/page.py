@@ -73,7 +73,7 @@ def has_long_word(text: str) -> bool:
 
 
 def _plain(one: str) -> str:
-    """What cannot be seen is written out, as JSON would: \\u202e."""
+    """Invisible characters are escaped as in JSON: \\u202e."""
     if one in KEPT or unicodedata.category(one) not in STRANGE:
         return one
     units = one.encode("utf-16-be", "surrogatepass").hex()
@@ -202,7 +202,7 @@ def describe_end(words: Words, run: Run) -> str:
 
 
 def describe_plan(words: Words, run: Run, facts: Facts) -> str:
-    """What a run was asked to do."""
+    """The entities and phases of a run."""
     everything = words("report.runs.everything")
     all_entities = len(run.plan.entities) == len(facts.entities)
     entities = everything if all_entities else _join_names(words, "entity", run.plan.entities)

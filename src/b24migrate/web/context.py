@@ -29,8 +29,8 @@ SECRETS_REMEMBERED = 20  # configurations
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where we are. `undecided`: conflicts that a person has to decide. `cannot_start` says why nothing can be begun
-    from here, if so."""
+    """Version, store, portals and languages. `undecided`: conflicts that a user has to decide. `cannot_start`: why no
+    action can start from here, if so."""
 
     version: str
     store: str
@@ -123,7 +123,7 @@ class Context:
             yield app
 
     def _loaded(self) -> Settings:
-        """Where a portal's secret cannot be had, what is stored can still be shown."""
+        """Without a portal's secret the dashboard still shows the stored data."""
         cannot = None
         try:
             settings = load(self.config, environ=self.environ)
@@ -134,7 +134,7 @@ class Context:
         return settings
 
     def _meet(self, settings: Settings, cannot: Problem | None = None) -> None:
-        """The secrets of an application are known before anything of it is shown."""
+        """Learns the secrets of an application before any of its data is shown."""
         if settings is self._known:
             return
         source = "" if "source" in settings.absent else settings.source.webhooks[0].origin

@@ -97,7 +97,7 @@ class ReportCache:
 
 
 def _refusal(error: Exception) -> Exception:
-    """An error of the disk is no bug, and there is no `--out` here."""
+    """An error of the disk is not a bug, and the dashboard has no `--out`."""
     if isinstance(error, OSError):
         return Halted(say("web.no_report", why=error.strerror or error), code=CODE, hint=say("web.no_report_fix"))
     if isinstance(error, BadConfiguration) and error.code == CODE:

@@ -1,4 +1,4 @@
-"""What a request may contain, with its limits, and which errors may follow, for OpenAPI."""
+"""The values of requests with their limits, and the possible errors, for OpenAPI."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _refuse_number(value: object) -> object:
 
 
 def _in_utc(value: datetime | None) -> datetime | None:
-    """Without a zone it is UTC already. At the very ends of time there is no hour to go on to."""
+    """Without a zone it is UTC already. The first and the last hours of the calendar cannot be converted."""
     if value is None or value.tzinfo is None:
         return value and value.replace(tzinfo=UTC)
     try:
@@ -55,7 +55,7 @@ def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
 
 
 def chosen_language(request: Request, wanted: str | None) -> str:
-    """What the address says, else what was chosen before, else what the browser prefers."""
+    """The language in the address, else the one chosen before, else the browser's."""
     cookie = request.cookies.get(LANGUAGE_COOKIE, "")
     for one in (wanted, cookie):
         if one in LANGUAGES:
@@ -128,7 +128,7 @@ class Wish(BaseModel):
 
 
 class RunWish(Wish):
-    """Nothing means what the configuration wants: all entities, all phases, its own test limit."""
+    """Empty values mean those of the configuration: all entities, all phases, its test limit."""
 
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
     phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))

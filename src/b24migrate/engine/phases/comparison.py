@@ -165,7 +165,8 @@ class ExpectedDifferences:
         return Finding(self._stream.name, Fate.MISSING, one.id)
 
     def count_finding(self, counted: Finding) -> Finding:
-        """Fewer records are on the target if whole records are lost; they are looked up individually."""
+        """Missing records are expected if the target does not keep some whole records. They are then looked up
+        individually."""
         lost = [rule for rule in self._rules if not rule.field and rule.keeping is Keeping.LOST]
         fewer = counted.fate is Fate.MISSING and lost
         return counted._replace(fate=Fate.FORESEEN, note=lost[0].reason) if fewer else counted

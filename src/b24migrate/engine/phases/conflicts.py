@@ -140,7 +140,8 @@ class Conflicts:
         self._expected: ExpectedDifferences | None = None
 
     def judge(self, updates: Sequence[ComposedRecord], links: Mapping[str, Link]) -> Judged:
-        """Only fields that were sent before and that the update would change."""
+        """Compares updates with the target. Only fields that were sent before and that the update changes can
+        conflict."""
         stream, found = self._stream, Judged([], [], {})
         ours = {
             key for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE and link.digest

@@ -1,6 +1,6 @@
-"""How far the cutover is: one row of the store, changed only by compare-and-set.
+"""The progress of the cutover: one row of the store, changed only by compare-and-set.
 
-`full_pass` is no entry of its own: whether everything was read once is what the marks say (`engine/phases/delta.py`).
+It has no entry for `full_pass`: the marks show whether everything was read once (`engine/phases/delta.py`).
 """
 
 from __future__ import annotations

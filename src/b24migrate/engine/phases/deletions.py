@@ -152,7 +152,7 @@ class Slice(NamedTuple):
 
 
 def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
-    """Each with the webhook that saw it, together with neighbors that the same webhook saw."""
+    """Requests each record through the webhook that saw it, together with neighbors that the same webhook saw."""
     by_webhook: dict[int, list[Record]] = {}
     for one in sorted(records, key=lambda one: order_key(one.row_key)):
         by_webhook.setdefault(webhook_of(one), []).append(one)

@@ -380,7 +380,7 @@ def count_command(listing: Listing, newest: datetime, shift: int, later: int) ->
 
 
 def total_command(listing: Listing) -> Command:
-    """Only their number."""
+    """Requests only the number of records."""
     words = listing.changes or listing.sweep
     return Command(listing.method, {**listing.params, **(words.narrow if words else {}), "start": 0})
 

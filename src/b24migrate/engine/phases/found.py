@@ -1,7 +1,8 @@
-"""get: what a delta pass found, noted when the reading of an entity ends and nothing of it is sent yet.
+"""get: notes the results of a delta pass when the reading of an entity ends, before anything of it is sent.
 
-After the freeze also who wrote it. A record counts as written after the freeze if its own time says so, or if the pass
-before began after the freeze: then whatever is found now was written since, also where the portal shows no time.
+After the freeze it also notes the users who wrote. A record counts as written after the freeze if its own time is
+later, or if the pass before started after the freeze: then every found record was written since, even if the portal
+shows no time.
 """
 
 from __future__ import annotations

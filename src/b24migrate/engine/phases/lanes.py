@@ -1,7 +1,7 @@
-"""Lanes: consecutive stretches of a table that are worked through side by side, each in order.
+"""Lanes: consecutive ranges of a table that are processed in parallel, each in order.
 
-A lane's job takes the next few pending records behind `at`, and is followed by itself further on. What cannot be
-settled yet (a retry that is not due, a record that waits for its parent) waits for the next round of the lane.
+A lane's job takes the next pending records behind `at`; the next job of the lane continues behind them. Records that
+cannot be sent yet (a retry that is not due, a record that waits for its parent) wait for the next round of the lane.
 """
 
 from __future__ import annotations

@@ -193,8 +193,8 @@ class References:
         return known and not self._context.memory.gone.knows(f"{stream}!", source_id)
 
     def _note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
-        """Each second pass checks the known ones again. A record that the source does not have may appear there
-        later."""
+        """A missing record that the source has is sought again by each second pass. One that the source does not have
+        may appear there later."""
         if self._may_be_named(stream, source_id):
             done.may_come = True
         elif stream in self._context.streams:
@@ -291,7 +291,7 @@ def mapped_code(context: RunContext, code: str) -> str | None:
 
 
 def mapped_options(context: RunContext, code: str) -> Mapping[str, str]:
-    """The target's options of a list; None if it is not a list or not a custom field."""
+    """The target's options of a list; empty if it is not a list or not a custom field."""
     mapped = _mapped_field(context, code) if code.startswith(CUSTOM) else None
     return {} if mapped is None else mapped.get("Options") or {}
 

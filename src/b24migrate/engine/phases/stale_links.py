@@ -43,7 +43,8 @@ def refer(context: RunContext, job: Job) -> Follow:
 
 
 def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> bool:
-    """A record that cannot be parsed has no links. Its error is reported when it is sent."""
+    """Whether the record links to one of the IDs. A record that cannot be parsed has no links; its error is reported
+    when it is sent."""
     try:
         return any(
             source_id in ids

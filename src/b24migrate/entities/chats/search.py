@@ -115,7 +115,7 @@ def confirms(asked: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
 
 
 def choose_sample(told: Mapping[int, Json]) -> list[int]:
-    """A digest of chats with their newest messages. It changes with every new message."""
+    """A sample of the chats. It changes with each new message."""
     newest = max(told.values(), default=0)
     by_chance = sorted(told, key=lambda one: crc32(f"{newest}:{one}".encode()))
     return by_chance[: max(SAMPLED, round(SHARE * len(told)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from b24migrate.entities.groups.rest_dates import is_likely_cause
+from b24migrate.entities.groups.rest_dates import move_dates_apart
 from b24migrate.entities.tasks import rest_rules
 from b24migrate.entities.tasks.rest_contents import task_contents
 from b24migrate.entities.tasks.rest_version import keeps_dates
@@ -89,7 +89,7 @@ def first_fields(box: Box, item: Item) -> dict[str, Json]:
 def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for item in items:
         made = add_task(box, item)
-        yield add_task(box, item) if made.error is not None and is_likely_cause(box, item) else made
+        yield add_task(box, item) if made.error is not None and move_dates_apart(box, item) else made
 
 
 def add_task(box: Box, item: Item) -> CreateResult:
@@ -129,7 +129,7 @@ def update_task(box: Box, known: Known, item: Item) -> None:
     try:
         box.call("tasks.task.update", sent)
     except Permanent:
-        if not is_likely_cause(box, item):
+        if not move_dates_apart(box, item):
             raise
         box.call("tasks.task.update", sent)
     finish_task(box, known, item)

@@ -67,8 +67,8 @@ _KEY = {"PartitionKey": "store", "RowKey": "info"}
 
 
 def prepare(account: Account, tables: Collection[str]) -> None:
-    """One request if everything exists. The row that says so is written last, so after a killed process the next one
-    creates the rest; creating twice is harmless."""
+    """One request if everything exists. Its mark is written last, so after a killed process the next one creates the
+    rest; creating twice is harmless."""
     while True:
         found = _info(account)
         made = set(str(found["Tables"]).split(",")) if found else set()

@@ -55,7 +55,7 @@ class FolderFiles:
             out = open_private(unfinished, "xb")
         try:
             with out:
-                # What happens in the caller's block may be a lost connection as well: only the disk's errors are ours.
+                # The caller's block may also raise a lost connection: only errors of the disk are ours.
                 with self._translated(_DISK):
                     yield out
                 with self._translated():
@@ -120,7 +120,7 @@ class FolderFiles:
                 os.close(folder)
 
     def _sweep(self, before: float) -> None:
-        """What killed processes did not delete."""
+        """Deletes files that killed processes left."""
         if self._unfinished.is_dir():
             for left in self._unfinished.iterdir():
                 with suppress(FileNotFoundError):  # another process has just finished it
