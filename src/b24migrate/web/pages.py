@@ -1,4 +1,4 @@
-"""The pages: templates filled with words and facts. All values are escaped; their scripts request live data."""
+"""The pages: templates with texts and facts. All values are escaped; the scripts request live data."""
 
 from __future__ import annotations
 
