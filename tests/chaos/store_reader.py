@@ -59,7 +59,7 @@ class AzuritePeek:
     def at(cls, url: str) -> Iterator[AzuritePeek]:
         from b24migrate.stores.azure.account import Account, Address
 
-        with contextlib.closing(Account(Address.of(url))) as account:
+        with contextlib.closing(Account(Address.parse(url))) as account:
             yield cls(account)
 
     def running(self) -> list[Cell]:

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -149,6 +150,17 @@ class Migration(ABC):
     def records(self, table: str) -> dict[str, dict[str, Json]]:
         names = ("RowKey", "Status", "Attempts", "LastErrorCode", "TargetId", "PulledThrough", "Revision")
         return {row["RowKey"]: row for row in self.table(table, *names)}
+
+    def deleted(self, table: str) -> set[str]:
+        """The records that count as deleted in the source."""
+        return {str(row["RowKey"]) for row in self.table(table, "RowKey", "DeletedUtc") if row["DeletedUtc"]}
+
+    def take_calls(self) -> Counter[str]:
+        """How often each method of the source was called since the last time, inside batches too."""
+        stats = self.cloud.portal.stats
+        calls = Counter(stats.methods) + Counter(stats.inner)
+        stats.reset()
+        return calls
 
     def letters(self) -> list[tuple[Json, ...]]:
         return self.sql("SELECT Scope, Kind, Code, Args FROM DeadLetters ORDER BY Seq")

@@ -135,11 +135,11 @@ def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json
     bugs = list(folder.glob("b24migrate-bug-*"))
     report.faults += [f"{one.name}: {one.read_text()[-1500:]}" for one in bugs]
     code = do("run")
-    left = _left(folder, cloud, box)
+    left = _find_defects(folder, cloud, box)
     if code not in FINE or left:
         do("retry")
         code = do("run")
-        left = _left(folder, cloud, box)
+        left = _find_defects(folder, cloud, box)
     if code not in FINE:
         report.faults.append(f"the honest run ends with exit code {code}: {_last_words(folder)}")
     if report.memory_mb > MEMORY_MB:
@@ -156,9 +156,9 @@ def _work(cloud: Portal, seed: int) -> None:
         cloud.mutate(stream=stream, op="add", fields={})
 
 
-def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
+def _find_defects(folder: Path, cloud: Portal, box: Portal) -> list[str]:
     """What is missing on the box, doubled or otherwise than on the source, and what the store says wrongly."""
-    status = json.loads(_said(folder, ("status", "--json")))
+    status = json.loads(_read_output(folder, ("status", "--json")))
     source = source_of(cloud)
     source.placeholder = "1"
     return [one for one in prove(source, box, status).differences if LATER not in one and not ATTACHED.search(one)]
@@ -258,7 +258,7 @@ def _run(folder: Path, arguments: tuple[str, ...], out: str) -> None:
 ORIGIN = time.time()
 
 
-def _said(folder: Path, arguments: tuple[str, ...]) -> str:
+def _read_output(folder: Path, arguments: tuple[str, ...]) -> str:
     name = f"out-{time.monotonic_ns()}.txt"
     command(folder, arguments, name)
     return (folder / name).read_text()

@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
     def store(self) -> AzureStore:
         """As another process would open it."""
-        account = Account(Address.of(self.url), self.environ)
+        account = Account(Address.parse(self.url), self.environ)
         self.accounts.append(account)
         prepare(account, NAMES)
         store = AzureStore(account, TABLES, Time())

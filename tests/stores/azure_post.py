@@ -33,7 +33,7 @@ class Place(NamedTuple):
         return AzureQueue(self.account(), self.clock)
 
     def account(self) -> Account:
-        account = self.opened.enter_context(closing(Account(Address.of(self.url), self.environ)))
+        account = self.opened.enter_context(closing(Account(Address.parse(self.url), self.environ)))
         prepare(account, ["Jobs"])
         return account
 

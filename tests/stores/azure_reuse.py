@@ -21,7 +21,7 @@ def empty_store() -> str:
 
 def give_back(url: str, accounts: Iterable[Account]) -> None:
     """Empties it. A store that cannot be emptied is not used again."""
-    prefix, service = Address.of(url).prefix, _service()
+    prefix, service = Address.parse(url).prefix, _service()
     used = {name for account in accounts for name in account._tables} - {INFO}
     with_blobs = any("blob_service" in vars(account) for account in accounts)
     try:

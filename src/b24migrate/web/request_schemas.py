@@ -73,7 +73,9 @@ def choose_words(
 
 
 def require_mark(
-    _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Proves that no page of another site sent it.")],
+    _: Annotated[
+        Literal["1"], Header(alias="X-B24migrate", description="Proves that no page of another site sent it.")
+    ],
 ) -> None:
     """Checked earlier: this only documents it."""
 

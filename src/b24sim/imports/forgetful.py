@@ -1,4 +1,4 @@
-"""A box whose own kernel cannot keep some fields, and whose module says so: `import.fidelity`."""
+"""A box whose kernel does not keep some fields, as its module reports in `import.fidelity`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ class Forgetful:
 
     def __init__(self, box: Imports, losses: Mapping[str, str], *, said: Mapping[str, str] | None = None):
         self._box, self._losses = box, dict(losses)
-        self._said = self._losses if said is None else dict(said)  # what it admits may be another matter
+        self._said = self._losses if said is None else dict(said)  # its report may differ
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._box, name)
@@ -48,7 +48,7 @@ class Forgetful:
         lost = set(self._lost(stream, item["fields"]))
         return {**item, "fields": {name: value for name, value in item["fields"].items() if name not in lost}}
 
-    def _lost(self, stream: str, fields: object) -> Iterator[str]:
+    def _lost_fields(self, stream: str, fields: object) -> Iterator[str]:
         for name in fields if isinstance(fields, Mapping) else ():
             for key in self._losses:
                 of, _, field = key.partition(":")

@@ -43,7 +43,7 @@ def with_these(*answers: Answer) -> Iterator[Account]:
     """An account whose tables answer so, one after the other, and must be asked for all of them."""
     with served(*answers) as port:
         environ = {**os.environ, "AZURITE_TABLE_PORT": str(port)}
-        with closing(Account(Address.of("azure://azurite"), environ)) as account:
+        with closing(Account(Address.parse("azure://azurite"), environ)) as account:
             yield account
 
 

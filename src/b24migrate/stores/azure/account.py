@@ -62,7 +62,7 @@ class Address(NamedTuple):
     prefix: str
 
     @classmethod
-    def of(cls, url: str) -> Address:
+    def parse(cls, url: str) -> Address:
         found = _ADDRESS.fullmatch(url)
         if not found:
             raise BadConfiguration(say("store.url", url=url), code="STORE_URL", hint=_HINT)

@@ -72,7 +72,7 @@ class FolderFiles:
         place = self._unfinished / f"{_named(key)}{_PART}"
         with self._translated():
             make_folder(self._unfinished)
-            part = _Part.taken_up(place) or _Part.apart(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
+            part = _Part.taken_up(place) or _Part.unshared(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
         try:
             with self._translated(_DISK):
                 yield part
@@ -187,7 +187,7 @@ class _Part:
             out.close()
 
     @classmethod
-    def apart(cls, place: Path) -> _Part:
+    def unshared(cls, place: Path) -> _Part:
         return cls(place, open_private(place, "xb"), shared=False)
 
     def holds(self, version: str) -> bool:
