@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.hurried import HurriedClock
+from tests.chaos.fast_clock import HurriedClock
 from tests.chaos.oracle import source_of
 from tests.chaos.portals import Portal
 from tests.chaos.proof import EXTRA, prove
@@ -86,7 +86,7 @@ ATTACHED = re.compile(rf"source:file:attached:\d+ {EXTRA}")
 
 @dataclass(slots=True)
 class Report:
-    """What became of a seed. `faults`: why it failed, in words."""
+    """The result of a seed. `faults`: the reasons of a failure."""
 
     seed: int
     exits: list[int] = field(default_factory=list)
@@ -157,7 +157,7 @@ def _work(cloud: Portal, seed: int) -> None:
 
 
 def _find_defects(folder: Path, cloud: Portal, box: Portal) -> list[str]:
-    """What is missing on the box, doubled or otherwise than on the source, and what the store says wrongly."""
+    """Records that are missing, doubled or different on the box, and wrong values in the store."""
     status = json.loads(_read_output(folder, ("status", "--json")))
     source = source_of(cloud)
     source.placeholder = "1"
@@ -169,7 +169,7 @@ def _find_defects(folder: Path, cloud: Portal, box: Portal) -> list[str]:
 
 @contextmanager
 def _portals(seed: int, rate: float, due: Sequence[str]) -> Iterator[tuple[Portal, Portal, Callable[[], Json]]]:
-    """Both, in a process of their own. The last value makes them honest, and says what they did before."""
+    """Both portals, in a process of their own. The last value stops the mutations and returns those so far."""
     ready_in, ready_out = os.pipe()
     wish_in, wish_out = os.pipe()
     child = os.fork()

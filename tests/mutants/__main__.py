@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def equivalent() -> set[tuple[str, str]]:
-    """Lines and changes of them that make no difference; the file says why."""
+    """Lines and changes of them that make no difference; the file has the reasons."""
     return {(one["line"], one["change"]) for one in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]}
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from tests import azurite
 from tests.stores.azure_reuse import empty_store, give_back
-from tests.stores.lossy import Life, Line, lossy
-from tests.stores.shelf import (
+from tests.stores.lossy_proxy import Life, Line, lossy
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     TABLES,

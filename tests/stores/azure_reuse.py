@@ -1,5 +1,5 @@
-"""Stores in Azurite that are emptied and used again. A new one takes forty requests, and hundreds of tests need an empty
-one. What an account never looked at is empty still: each of its clients is made at the first use."""
+"""Stores in Azurite that are emptied and used again. A new one takes forty requests, and hundreds of tests need an
+empty one. Parts that an account never used are still empty: each of its clients is created at the first use."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
         for stream in entity.streams
         for stage in (renewal_stage(stream), send_stage(stream), *learn_stages(stream))
     ]
-    left = [remove_stage(stream) for stream in entity.streams if stream.access]
+    left = [remove_stage(stream) for stream in entity.streams if stream.deletions.access]
     return [*matched, *uploads, *pulled, *map(recall_stage, entity.streams), *sent, *left]
 
 
@@ -219,7 +219,7 @@ def final_stages(context: RunContext) -> list[Stage]:
     entities = [one for one in context.entities if run is None or one.name in run.plan.entities]
     streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
-    removed += [remove_parts_stage(stream) for stream in streams if stream.access]
+    removed += [remove_parts_stage(stream) for stream in streams if stream.deletions.access]
     removed += relink_stages(removal.streams_with_names(context, entities))
     return [
         *removed,

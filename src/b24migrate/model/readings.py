@@ -57,6 +57,7 @@ class Slices:
     limit: str = "LIMIT"  # empty: the method has no such parameter
     size: int = 50
     also: str = ""  # another name of the offset, where portals differ
+    newest_first: bool = False  # a delta pass continues only if the first page or the total differs
 
     def pages(self, count: int) -> int:
         return max(1, -(-count // self.size))
@@ -287,8 +288,6 @@ class PerParent:
     unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
     empty_is_alarm: bool = False  # every parent has children: an empty list is noted, and proves no deletion
     again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
-    # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
-    newest: bool = False
     # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
     # number, which a delta pass does not count again
     shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
@@ -296,6 +295,10 @@ class PerParent:
     @property
     def shared(self) -> bool:
         return self.keys is not None and self.keys.shared
+
+    @property
+    def is_newest_first(self) -> bool:
+        return isinstance(self.paging, Slices) and self.paging.newest_first
 
     @property
     def tail(self) -> Tail | None:

@@ -49,6 +49,19 @@ class ChangeRules:
 
 
 @dataclass(frozen=True, slots=True)
+class DeletionRules:
+    """How deletions in the source are found, and what follows on the target."""
+
+    refused: FindRefused | None = None  # finds records that exist and that the portal only refuses to show
+    excused: FindExcused | None = None  # finds children that are missing in their parent's list for a known reason
+    # the portal answers the same for a deleted record and for one that the webhook's owner can no longer see: no
+    # deletion can be proven
+    unprovable: bool = False
+    # its records grant access: they are deleted on the target as soon as they are deleted in the source
+    access: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NaturalKey:
     """The payload's field that must be unique, case ignored."""
 
@@ -107,13 +120,7 @@ class Stream:
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is excluded
     unsure: str = ""  # key of the rule that skips records of unknown types: a user must check them
     fetch: Fetch | None = None
-    refused: FindRefused | None = None
-    excused: FindExcused | None = None
-    # its records grant access: they are deleted on the target as soon as they are deleted in the source
-    access: bool = False
-    # the portal answers the same for a deleted record and for one that the webhook's owner can no longer see: no
-    # deletion can be proven
-    unprovable: bool = False
+    deletions: DeletionRules = DeletionRules()
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[SourceRecord], bool] = lambda _: (
         False

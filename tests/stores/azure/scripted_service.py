@@ -1,4 +1,4 @@
-"""A table service that answers what it is told to, for what Azurite never says."""
+"""A table service with scripted answers, for answers that Azurite never gives."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 from tests import azurite
 from tests.stores.azure import lossy_service
 from tests.stores.azure.scripted_service import listening
-from tests.stores.shelf import GROUPS, TABLES, Time, row, stage
+from tests.stores.samples import GROUPS, TABLES, Time, row, stage
 
 from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.model.records import Status, Table

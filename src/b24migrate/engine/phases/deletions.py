@@ -52,7 +52,7 @@ class Family(NamedTuple):
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
     if context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
         return []
-    if stream.unprovable:
+    if stream.deletions.unprovable:
         return [Job(scope, "read-unlisted", {"stream": stream.name, "pass": pass_no, "after": ""})]
     few = count_unshown(context, stream, pass_no) <= LOOKED_AT
     every = sum(context.store.counts(stream.table).values()) if few else 0
@@ -252,9 +252,9 @@ def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], oth
 
 def write_gone(context: RunContext, stream: Stream, records: Sequence[Record], shown: Sequence[Record]) -> None:
     """Those that the source only refuses to show are not deleted."""
-    asked = decode_readable(list(records), stream) if stream.refused else []
+    asked = decode_readable(list(records), stream) if stream.deletions.refused else []
     beside = decode_readable(list(shown), stream)
-    refused = stream.refused(context.source, asked, beside) if stream.refused and asked else ()
+    refused = stream.deletions.refused(context.source, asked, beside) if stream.deletions.refused and asked else ()
     for state in (GONE, REFUSED):
         keys = [one.row_key for one in records if (one.row_key in refused) == (state == REFUSED)]
         write_absent(context, stream, state, keys)
@@ -325,8 +325,8 @@ def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int)
 
 def write_judged(context: RunContext, stream: Stream, by_state: Mapping[str, Sequence[Record]]) -> None:
     for state, records in by_state.items():
-        asked = decode_readable(list(records), stream) if stream.excused and state == GONE else []
-        excused = stream.excused(context.source, asked) if stream.excused and asked else ()
+        asked = decode_readable(list(records), stream) if stream.deletions.excused and state == GONE else []
+        excused = stream.deletions.excused(context.source, asked) if stream.deletions.excused and asked else ()
         write_absent(context, stream, EXCUSED, [one.row_key for one in records if one.row_key in excused])
         write_absent(context, stream, state, [one.row_key for one in records])
 

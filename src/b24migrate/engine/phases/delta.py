@@ -109,7 +109,7 @@ def find_way(context: RunContext, stream: Stream) -> str:
     if isinstance(reading, PerParent) and reading.shown:
         return LISTED
     if isinstance(reading, PerParent):
-        if all(isinstance(one, PerParent) and one.newest for one in find_readings(context, stream)):
+        if all(isinstance(one, PerParent) and one.is_newest_first for one in find_readings(context, stream)):
             return NEWEST
         return CHILDREN if all(_is_asked_again(context, stream, one) for one in find_readings(context, stream)) else ""
     if isinstance(reading, Gather) and reading.again:
@@ -163,7 +163,7 @@ def explain(context: RunContext, stream: Stream) -> Explained:
     if way == SWEPT:
         swept = {name for one in find_parts(context, stream) if one.listing.sweep for name in one.listing.sweep.fields}
         return Explained(say("delta.how.swept", fields=sorted(swept)), say("delta.gone.swept"))
-    never = say("delta.gone.never") if stream.unprovable else ""
+    never = say("delta.gone.never") if stream.deletions.unprovable else ""
     if way == CHILDREN:
         readings = [one for one in find_readings(context, stream) if isinstance(one, PerParent) and one.again]
         names = {name for one in readings if one.again for name in one.again.fields}

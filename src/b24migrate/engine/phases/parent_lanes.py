@@ -67,7 +67,7 @@ def pack(context: RunContext, job: Job) -> Follow:
     ends = tails.partial_cursors(context, stream, reading, [*asked, *new]) if delta else {}
     asked |= {one: 1 if one in ends else pages for one, pages in new.items()}
     last = not after
-    spare = 0 if isinstance(reading.paging, Whole) or (delta and reading.newest) else SPARE
+    spare = 0 if isinstance(reading.paging, Whole) or (delta and reading.is_newest_first) else SPARE
     packs, held = (list(pack_lanes(asked, spare)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}

@@ -35,7 +35,7 @@ from b24migrate.model.readings import (
 )
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, DeletionRules, Entity, Mention, Stream, Written
 from b24migrate.model.values import file_name
 from b24migrate.ports import Source
 
@@ -175,7 +175,7 @@ chats = Stream(
     unsure=UNKNOWN_KIND,
     fetch=refetch_chats,
     # A deleted and a hidden dialog have one error, ACCESS_ERROR (api-reference/chats/im-dialog-get.md).
-    unprovable=True,
+    deletions=DeletionRules(unprovable=True),
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),
         Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),

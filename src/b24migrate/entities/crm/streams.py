@@ -58,7 +58,16 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, flags,
 from b24migrate.model.readings import Each, Listing
 from b24migrate.model.records import Json, Table
 from b24migrate.model.source_records import SourceRecord
-from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
+from b24migrate.model.streams import (
+    ChangeRules,
+    CustomFields,
+    CustomValues,
+    DeletionRules,
+    Entity,
+    Mention,
+    Stream,
+    Written,
+)
 from b24migrate.model.values import flag
 
 # Fields that change without an edit of the record: the last activity, and marks that the portal computes
@@ -101,7 +110,7 @@ def item_stream(
         files=lambda seen: files_of(seen, number),
         exclude=exclude,
         fetch=fetch if fallback is None else fetch_either(fetch, refetch_legacy(fallback)),
-        refused=find_refused(number),
+        deletions=DeletionRules(refused=find_refused(number)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True), *mentions),
         covered=("companyId", "companyIds", "contactIds"),
         custom=CustomValues(UF, late_types=frozenset({"crm"})),
@@ -237,7 +246,7 @@ crm_spitems = Stream(
     written=WRITTEN,
     files=files_of,
     fetch=refetch_smart_items,
-    refused=find_refused(),
+    deletions=DeletionRules(refused=find_refused()),
     mentions=(Mention(SMART_PAGE, link=True),),
     covered=("companyId", "contactIds", "parentId"),
     custom=CustomValues(UF, late_types=frozenset({"crm"})),

@@ -220,11 +220,10 @@ def posts_by_recipient(of: str, prefix: str) -> PerParent:
         of=of,
         method=METHOD,
         params=lambda parent: {"LOG_RIGHTS": [f"{prefix}{parent.id}"]},
-        paging=Slices(offset="start", limit=""),
+        paging=Slices(offset="start", limit="", newest_first=True),
         id="ID",
         webhooks=Webhooks(everybody=True),
         keys=ChildKeys(lambda parent, row: f"{row['ID']}:{prefix}{parent.id}", bare=True),
-        newest=True,
     )
 
 

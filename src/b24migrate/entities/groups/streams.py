@@ -14,7 +14,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, te
 from b24migrate.model.readings import Enrichment, Keyset, Listing, PerParent, Whole
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, DeletionRules, Entity, Mention, Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
@@ -196,8 +196,7 @@ group_members = Stream(
         *texts("ROLE"),
     ),
     title=("USER_ID", "ROLE"),
-    access=True,
-    excused=find_dismissed,
+    deletions=DeletionRules(access=True, excused=find_dismissed),
 )
 
 ENTITIES = (
