@@ -90,8 +90,8 @@ class ChildrenReader:
                 raise error
             page.apart.extend(self._progress_of(chain.progress) for chain in failed)
             failed = []
-        # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
-        # that spoils every request it is in ends up alone.
+        # Walks whose end only needs a proof wait, because another walk may prove it for all. Failed ones go last: a
+        # parent that spoils every request it is in ends up alone.
         going_on = [one for one in going_on if one not in settled]
         page.next.extend(map(self._progress_of, (*going_on, *waiting)))
         page.last.extend(map(self._progress_of, (*settled, *(chain.progress for chain in failed))))

@@ -21,8 +21,8 @@ from b24migrate.ports.quota import bounded
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "code_error", "open_answer", "raw_error", "to_error"]
 
 _LONGEST_TEXT = 300
-# What a controller answers that is there but has no such action (module main, Engine\\Controller); for the caller
-# this is the same as a missing method.
+# The answer of an existing controller without the action (module main, Engine\\Controller); for the caller this is the
+# same as a missing method.
 _UNKNOWN_ACTION = frozenset({"22002", "MAIN_CONTROLLER_22002"})
 # Which check box of a webhook a method belongs to (§A10), the longest prefix first.
 SCOPES: tuple[tuple[str, str], ...] = (

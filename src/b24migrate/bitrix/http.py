@@ -25,7 +25,7 @@ from b24migrate.model.interrupt import CALL_S, Interrupt
 
 T = TypeVar("T")
 # A request brings at most 50 pages of 50 records: 26 KB for each of 2,500. Deals have 3 KB, messages 1 KB; the largest
-# records are workflow templates, read 50 at a time: 1.3 MB for each. What is larger fails, and is read again page by
+# records are workflow templates, read 50 at a time: 1.3 MB for each. A larger answer fails, and is read again page by
 # page. A portal builds its answer in the memory of one PHP process, 256 MB by default.
 LARGEST_ANSWER = 64 << 20
 _LARGE = 8 << 20  # an answer beyond this is received alone, so that workers together stay within a few hundred MB

@@ -65,7 +65,7 @@ class PageHabits:
         return full + 2
 
     def last_place(self, left: int | None, size: int) -> int:
-        """Where the lowest id of a page stands, if about `left` records were left before it."""
+        """The position of a page's lowest ID, with about `left` records left before it."""
         if not self.descending:
             return 0
         return size - 1 if left is None or not 0 < left < size else left - 1

@@ -171,8 +171,8 @@ def _clock(server_time: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Chec
 
 
 def _compare_clocks(server_time: Json, profile: Json, clock: Clock) -> tuple[float, int | None]:
-    """How far the portal's clock is ahead of ours, and the owner's zone of the server's, both in seconds; `profile`
-    tells the owner's from UTC. None: it does not."""
+    """The seconds by which the portal's clock is ahead of ours, and the owner's zone of the server's. `profile` returns
+    the owner's offset from UTC. None: it does not."""
     try:
         theirs = datetime.fromisoformat(str(server_time))
         offset = theirs.utcoffset()

@@ -110,10 +110,10 @@ def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity
 
 
 def find_needed(context: RunContext, plan: Plan, entity: Entity, phase: str) -> Sequence[Entity]:
-    """The entities of the plan that must have imported before this phase begins, whatever the states are: those it
-    refers to. A second pass waits for all of them: texts and late references name anything. In a limited run they go
-    one after the other, and verify last: a get pulls records of others along, and a set that met only some of them
-    would miss the rest. What no second pass can change waits for all that texts may name."""
+    """The entities of the plan that must be imported before this phase starts, in any state: those that it refers to. A
+    second pass waits for all of them, because texts and deferred links may refer to any record. In a limited run the
+    entities run one after the other, and verify last: a get adds records of other entities, and a set that started
+    earlier would miss them. An entity without a second pass waits for all that its texts may refer to."""
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in context.entities if other is not entity]
     elif plan.test_limit:

@@ -126,8 +126,8 @@ def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
         return [*read.start(context, scope, stream, pass_no, which), *swept]
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        """What a sweep found is read by id; lost children are looked for, and parents read of which the new ones tell a
-        change, all of them together."""
+        """Reads the records that a sweep found, looks for lost children, and reads parents whose new children show a
+        change of them, all together."""
         if memo:
             return [], {}
         parents = stale_parents.seed(context, scope, stream, which)

@@ -133,8 +133,8 @@ def owner_differs(profile: Json, server: Json) -> bool:
 
 
 def dates(differs: bool, newest: datetime, since: Answer, after: Sequence[Json]) -> str | None:
-    """By the records not older than the newest one, of which there is at least one, and by those after it, of which
-    there is none, unless a user has just changed one."""
+    """By two counts: of records not older than the newest one, at least one, and of later ones, zero, unless a user has
+    just changed one."""
     if since.error is not None:
         return None
     if any(at > newest for at in map(moment, after) if at is not None):

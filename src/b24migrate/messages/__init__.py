@@ -1,4 +1,4 @@
-"""What the product says to people: a message is a key and its values, rendered in the reader's language.
+"""Messages for users: a message is a key and its values, rendered in the user's language.
 
 `en/*.toml` and `ru/*.toml` have the same keys: `ru/report.toml` has the Russian `report.title`. A text is a template:
 `left = "{time} left"`. Values are filled in as they are; the caller escapes the result as a whole.
@@ -9,7 +9,7 @@
 - `pack` and `unpack` are for stores, which keep key and values beside the English text.
 
 A counted message has a table of forms in place of a text (`one`, `few`, `many`), chosen by its value `count`. In a
-template `{count:,}` groups digits, `{entity:entity}` and `{stream:stream}` give the name that people know.
+template `{count:,}` groups digits, `{entity:entity}` and `{stream:stream}` insert names for users.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
-    every record and compares them with what is staged. What differs, is unknown here or changed lately is read by id;
-    what is staged and not listed is asked for by id."""
+    """How a delta pass finds changes of a listing by ascending ID whose dates do not show all changes: it lists a few
+    fields of every record and compares them with the staged ones. Different, unknown and recently changed records are
+    read by ID. Staged records that are not listed are requested by ID."""
 
     narrow: Args  # the parameters that bring only these fields
     fields: tuple[str, ...]  # as the stream's payload names them
@@ -288,8 +288,8 @@ class PerParent:
     unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
     empty_is_alarm: bool = False  # every parent has children: an empty list is noted, and proves no deletion
     again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
-    # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
-    # number, which a delta pass does not count again
+    # whether the portal shows the children of a parent, by the owners of the webhooks. For the others it returns only
+    # the number, which a delta pass does not count again
     shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
 
     @property

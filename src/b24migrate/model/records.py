@@ -335,7 +335,7 @@ def _is_plain(value: Json) -> bool:
     return isinstance(value, list) and not any(isinstance(one, (dict, list)) for one in value)
 
 
-# What becomes of a staged record that is read again: as it is written, or None if it has not changed.
+# The row to write for a staged record that is read again, or None if it has not changed.
 Renew: TypeAlias = Callable[[Staged, Staged], Staged | None]
 
 
@@ -386,9 +386,9 @@ def marked_span(parent_id: str, mark: str) -> Span:
 
 
 def end_between_families(first: str, key: str) -> str:
-    """Where a span of order keys that begins with `first` and has reached `key` can end without dividing a family:
-    before everything below the topmost parent of `key`, so that a large family begins a span, since what comes last can
-    be divided further; when the span begins with that family, past all of it (`;` is the character after `:`)."""
+    """The end of a span of order keys from `first` that has reached `key`, without dividing a family: before everything
+    below the topmost parent of `key`, so that a large family starts a span, since the last span can be divided further;
+    if the span starts with that family, behind all of it (`;` is the character after `:`)."""
     top, colon, _ = key.partition(":")
     if not colon:
         return key

@@ -85,7 +85,7 @@ class Queue(Protocol):
         ...
 
     def next_visible(self) -> datetime | None:
-        """When the next job can be taken, a leased one when its lease ends; None if there is none."""
+        """The time at which the next job can be taken, a leased one when its lease ends; None without jobs."""
         ...
 
     def drop(self, scope: str) -> None:

@@ -19,8 +19,8 @@ _COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "res
 
 
 def bounded(seconds: float) -> float:
-    """A pause as a portal asks for it, as long as one can be: the window of execution time has ten minutes (§A5).
-    What is negative, or no number, is none."""
+    """A pause that a portal requests, limited to the longest useful one: the window of execution time is ten minutes
+    (§A5). A negative or invalid value means no pause."""
     return min(LONGEST_REST_S, max(0.0, seconds))
 
 

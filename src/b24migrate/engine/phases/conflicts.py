@@ -175,7 +175,7 @@ class Conflicts:
         if written:
             self._context.store.write(CONFLICTS, written)
             self._note()
-        if same:  # the target has this digest and would take the update for a repetition: it is told another one first
+        if same:  # the target has this digest and would take the update for a repetition, so another one is sent first
             self._context.target.send(self._wire, stream.name, same, run=self._context.run)
         return found
 

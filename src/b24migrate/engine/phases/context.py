@@ -55,7 +55,7 @@ class Options:
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured
-    absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
+    absent: frozenset[str] = frozenset()  # portals without an available webhook: they are not called
     workers: int = 4  # how many calls to a portal are under way at a time
     longest_job_s: float = LONGEST_JOB_S
 

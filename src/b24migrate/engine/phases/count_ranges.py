@@ -165,7 +165,7 @@ def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tup
 
 
 def further_jobs(job: Job, differing: Sequence[Range], absent: Sequence[int], unknown: Sequence[int]) -> Iterator[Job]:
-    """What was found goes with the first one, and waits until nothing is left to count, so that requests are full."""
+    """The found IDs go with the first one, and wait until nothing is left to count, so that requests are full."""
     found = {ABSENT: list(absent), UNKNOWN: list(unknown)}
     for some in list(share(differing)) or ([[]] if absent else []):
         ranges = [[one.lo, one.hi, one.missing] for one in some]

@@ -158,8 +158,8 @@ def _next_records(
 
 
 def _count_losses(context: RunContext, stream: Stream, there: Sequence[ComposedRecord]) -> None:
-    """What records go without that are on the target as they are here: what came late is lost no more, and what its
-    references lost is."""
+    """The losses of records that are up to date on the target: deferred values are no longer lost, but lost references
+    in them are."""
     otherwise = {one.record.row_key: one.losses for one in there if one.losses != one.record.losses}
     if otherwise:
         context.store.lose(stream.name, stream.table, otherwise)

@@ -319,9 +319,9 @@ def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Jso
 
 
 def calibrate(context: RunContext, listings: Sequence[Listing], beside: Sequence[Command]) -> list[int] | None:
-    """The totals of the commands that are asked `beside` the first ones; None where a filter by time does not find the
-    latest change, or finds something after it: as it is, and shifted by the owner's zone. A filter that the portal
-    cannot read matches nothing and says nothing. Where nothing was ever changed, there is nothing to filter."""
+    """The totals of the commands `beside`; None if a filter by time does not find the latest change, or finds records
+    after it, both unshifted and shifted by the owner's zone. A filter that the portal cannot parse matches nothing,
+    without an error. Without any change there is nothing to check."""
     left, totals = list(listings), list[int]()
     for attempt in range(TRIES):
         times, counted = find_newest(context, left, () if attempt else beside)

@@ -61,9 +61,10 @@ def narrow_trust(reading: PerParent, parents: int) -> PerParent:
 
 
 def refuted_before(context: RunContext, stream: Stream, which: int, pass_no: int) -> frozenset[str]:
-    """The hints of a reading that an earlier pass refuted. One that this pass refutes stays in use until its end: a job
-    of its own asks the other parents. Where the latest values are not kept, what a parent says is of its last change,
-    and a new child is no change of it: so only the first pass believes a parent that says it has none."""
+    """The hints of a reading that an earlier pass refuted. A hint that this pass refutes stays in use until its end,
+    and a separate job requests the other parents. If the latest values are not kept, a parent's hint dates from its
+    last change, and a new child does not change it: so only the first pass uses the hint that a parent has no
+    children."""
     rows = {hint: context.store.read(CHECKPOINTS, refuted_key(stream, which, hint)) for hint in (NONE, ELSEWHERE)}
     refuted = {hint for hint, row in rows.items() if row is not None and int(row.values["Pass"]) < pass_no}
     reading = context.reading(stream, which)

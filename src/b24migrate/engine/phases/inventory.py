@@ -30,7 +30,7 @@ from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
-MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
+MOST_COUNTED = 100_000  # set aside by name; beyond that only their number is noted
 LONGEST_NAME = 80
 MOST_NAMED = 1_000  # in a note, of those that have the same reason
 

@@ -106,8 +106,8 @@ def children(context: RunContext, job: Job) -> Follow:
 def ask_parents(
     context: RunContext, reading: PerParent, wanted: Sequence[Cursor], *, gently: bool
 ) -> tuple[Page, list[Progress], Sequence[Cursor]]:
-    """One request: its rows, the parents that were looked up for it, and the others. Where another method is asked
-    about each child, as many requests as it takes to ask about many together."""
+    """One request: its rows, the parents that were looked up for it, and the others. If another method returns details
+    of each child, several requests are made, so that many details are requested together."""
     one_page = bool(context.options.test_limit)
     asked, rest = look_up_parents(context, reading, wanted)
     page = context.source.children(reading, asked, one_page=one_page, gently=gently)

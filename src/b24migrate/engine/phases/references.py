@@ -88,7 +88,7 @@ class References:
 
     def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.late and self._is_left_out(spec.to):
-            return ABSENT  # else every record that has one would be sent twice, to say that there is none
+            return ABSENT  # otherwise every record with one would be sent twice, the second time without it
         if str(value) in spec.keep:
             return str(value)
         source_id = values.reference(value)

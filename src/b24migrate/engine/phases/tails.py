@@ -26,8 +26,8 @@ from b24migrate.ports import CHANGES, PASSES, STATES, RegisterRow
 
 DAY_S = 86_400
 FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
-LOST = "lost"  # of CHANGES: parents that may have lost children, with what the walk has found out about them
-SETTLED = "settled"  # of CHANGES: what a parent told, to be kept as soon as its lost children are marked
+LOST = "lost"  # of CHANGES: parents that may have lost children, with the results of the walk
+SETTLED = "settled"  # of CHANGES: the values of a parent, to be kept as soon as its lost children are marked
 ABOVE_ALL = 2**53  # above every id
 
 
@@ -136,8 +136,8 @@ def close(
     which: int,
     pass_no: int,
 ) -> list[str]:
-    """Notes what the parents told whose children are read; of those that were read `partly`, also which may have lost
-    children. Returns those of which all children have to be read, because they tell no number."""
+    """Notes the values of the parents whose children were read; for those read `partly` also whether they may have lost
+    children. Returns those without a number, whose children must all be read."""
     tail = reading.tail
     if tail is None or context.options.test_limit:
         return []

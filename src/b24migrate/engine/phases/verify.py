@@ -263,8 +263,8 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
 
 
 def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Finding]:
-    """What the target makes of the values it gets was expected, and hides values it never got: what came later than the
-    record, where it changes no such records."""
+    """A rule that the target converts a field also hides values that it never got, such as later changes that the
+    target does not accept."""
     if composed.problem is not None or composed.item(stream).digest == link.digest:
         return []
     return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]

@@ -477,7 +477,7 @@ def reread_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> di
 
 def refetch_chats(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
     found = reread_chats(source, wanted, known)
-    # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
+    # Participants stay as they were when the chat was read, also if they were not returned: methods differ.
     return {
         one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
         for one in wanted

@@ -1,9 +1,9 @@
 """Chats with their authors and dates: `im.v2.Import.*`, which a box takes from an application only, and silently.
 
 In no document; from kernel 25.100: im lib/V2/Controller/Import.php, Controller/Import/Message.php and lib/V2/Import. A
-chat is under import until it is committed; messages that come later are quoted by the webhook's owner. He owns the
-chat until then, since the webhook reads only what he takes part in; so it must be he who installed the application.
-A chat of two is imported as one of several: `createPrivate` does not work on this kernel.
+chat is under import until it is committed; messages that come later are quoted by the webhook's owner. The webhook's
+owner owns the chat until then, since the webhook reads only chats of its owner. So the same user must install the
+application. A chat of two is imported as one of several: `createPrivate` does not work on this kernel.
 """
 
 from __future__ import annotations

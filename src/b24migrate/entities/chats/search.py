@@ -1,10 +1,10 @@
-"""What one command of a search tells of fifty chats, so that a delta pass need not ask about each of them.
+"""Details of fifty chats from one search, so that a delta pass need not request each of them.
 
-`im.search.chat.list` finds chats by the names of the people in them, and shows what `im.dialog.get` tells of a chat,
-but not its managers (api-reference/chats/search/im-search-chat-list.md). Which chats it knows, and how fresh its
-numbers are, is not documented. So a chat is only believed to have nothing new but messages if the list of recent chats
-tells the same, and a sample of the chats is asked about as well. If one of these differs, or the search is behind the
-list, it is not believed, in this pass and in every later one.
+`im.search.chat.list` finds chats by the names of their members, and returns the fields of `im.dialog.get` except the
+managers (api-reference/chats/search/im-search-chat-list.md). Which chats it knows, and how fresh its numbers are, is
+not documented. So its result is used only for chats in which only messages are new according to the list of recent
+chats, and a sample of the chats is requested as well. If one of these differs, or the search is behind the list, it is
+not used, in this pass and in every later one.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Disproved(Exception):
 def find_details(
     source: Source, last: Mapping[int, Json], word: str, via: int, known: Known
 ) -> Iterator[tuple[SourceRecord, Args]]:
-    """What `im.dialog.get` would tell of the chats in which only messages may be new, each with what is known of it.
-    `last`: of each chat its newest message by the list of recent chats. Raises Disproved."""
+    """The fields of `im.dialog.get` for chats in which only messages may be new, by the search and the known values.
+    `last`: the newest message of each chat in the list of recent chats. Raises Disproved."""
     if len(last) <= WORTH or not word:
         return
     try:
@@ -69,8 +69,8 @@ def find_details(
 def search(
     source: Source, wanted: Mapping[int, Json], word: str, via: int
 ) -> Iterator[Mapping[int, Mapping[str, Json]]]:
-    """Of these chats those that are found by a word, page by page. There are others between them, such as chats of
-    tasks: it goes on as long as there are fewer pages left than chats."""
+    """The given chats that a search for a word finds, page by page. Others are among the results, such as chats of
+    tasks, so it continues while fewer pages than chats are left."""
     left = set(wanted)
     offset, pages = 0, min(COMMANDS, -(-len(left) // PAGE))
     while pages and len(left) > COMMANDS:

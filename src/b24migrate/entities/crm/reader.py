@@ -106,8 +106,8 @@ def product_row(row: Mapping[str, Json]) -> Args:
 
 
 def files_of(seen: SourceRecord, kind: int = 0) -> Iterator[FileRef]:
-    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched. Of an item
-    of a smart process its id tells the kind."""
+    """A picture or a custom field's file is an object with an ID; its link is requested when it is fetched. The ID of a
+    smart process item contains its type."""
     holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
     for value in holding:
         for one in value if isinstance(value, list) else (value,):
@@ -241,10 +241,10 @@ def refetch_items(kind: int) -> Fetch:
 
 
 def find_refused(kind: int = 0) -> FindRefused:
-    """A list leaves out what its reader may not see. Asked for one item, the portal tells a refusal (ACCESS_DENIED)
-    from an item that does not exist (NOT_FOUND) (api-reference/crm/universal/crm-item-get.md). Those that it shows are
-    asked for at the end: where it refuses them too, it refuses the method. Of an item of a smart process its id tells
-    the kind."""
+    """A list omits items that its reader may not see. For a single item the portal distinguishes a refusal
+    (ACCESS_DENIED) from a missing item (NOT_FOUND) (api-reference/crm/universal/crm-item-get.md). Items that it shows
+    are requested at the end: if it refuses them too, it refuses the method. The ID of a smart process item contains its
+    type."""
 
     def refused(source: Source, wanted: Sequence[SourceRecord], shown: Sequence[SourceRecord]) -> set[str]:
         asked = [{"entityTypeId": kind or int(one.parent), "id": int(one.child)} for one in (*wanted, *shown)]

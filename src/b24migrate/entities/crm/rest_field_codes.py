@@ -1,5 +1,5 @@
-"""What the box calls the custom fields of CRM records. A CRM before 25.0 passes the wish for their own codes over, and
-knows them only by names that it makes of these and from which there is no way back: so each type is asked for them."""
+"""The box's names of custom fields of CRM records. A CRM before 25.0 ignores the requested codes and uses names derived
+from them, from which the codes cannot be derived back. So the names of each type are requested."""
 
 from __future__ import annotations
 

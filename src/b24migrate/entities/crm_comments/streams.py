@@ -1,8 +1,8 @@
 """Comments in the timeline of CRM records.
 
-A portal lists them for one record at a time, without a filter by ID or time, and nothing tells which records have any:
-a pass asks about every record (api-reference/crm/timeline/comments/crm-timeline-comment-list.md). A comment that was
-written to a lead is also in the list of the deal that the lead became. It is one record with several owners.
+A portal lists them for one record at a time, without a filter by ID or time, and nothing shows which records have any:
+a pass requests those of every record (api-reference/crm/timeline/comments/crm-timeline-comment-list.md). A comment that
+was written to a lead is also in the list of the deal that the lead became. It is one record with several owners.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def words(seen: SourceRecord) -> Json:
 
 
 def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
-    """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
+    """A map by the ID of the Drive object; missing without files. The links need the session of a browser."""
     for one in members(seen.payload.get("FILES")):
         if isinstance(one, dict) and (number := reference(one.get("id"))):
             yield FileRef("disk", number, name=text(one.get("name")) or "", size=one.get("size"))

@@ -117,7 +117,7 @@ def post_at(including: Sequence[str], beyond: Sequence[str]) -> str:
 
 
 def cursor_kind(source: Source, via: int = 0) -> Cursor:
-    """What the probes saw; else one page and one request with posts that are known."""
+    """The result of the probes; else of one page and one request with known posts."""
     if source.habits.get("feed_cursor"):
         return Cursor(str(source.habits["feed_cursor"]))
     (page,) = require_answers(source.batch([page_at(0)], via=via))

@@ -61,8 +61,8 @@ def add_posts(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
 
 def may_be_groups(error: MigrationError | None) -> bool:
     """Whether a post may have been refused for its recipients. Kernel 25.100 asks for the rights of the webhook's
-    owner, and an administrator passes (socialnetwork lib/componenthelper.php); others let an author write only to
-    groups that he is in. The same code is given for other reasons, of which one has words of its own."""
+    owner, and an administrator passes (socialnetwork lib/componenthelper.php); other kernels let authors write only to
+    their own groups. The same code has other causes, of which one has a text of its own."""
     return error is not None and error.code == NOT_ADDED and NO_REASON not in error.message
 
 

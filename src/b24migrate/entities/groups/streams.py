@@ -146,7 +146,7 @@ def image(record: SourceRecord) -> Iterable[FileRef]:
 groups = Stream(
     name="groups",
     table=Table("Groups", "groups"),
-    # Without IS_ADMIN even an administrator misses the secret groups he is not a member of.
+    # Without IS_ADMIN even an administrator does not get secret groups of other users.
     read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=Enrichment(enrich, "socialnetwork")),),
     batch=20,
     fields=(

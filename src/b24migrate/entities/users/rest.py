@@ -178,9 +178,9 @@ def is_dismissed(item: Item) -> bool:
 
 
 def first_email(item: Item) -> str:
-    """The address under which a user is created. The box mails an invitation to it at once, to dismissed people as well
-    (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are created with an address that
-    reaches nobody, and get their own right after."""
+    """The email address under which a user is created. The box mails an invitation to it at once, also to dismissed
+    users (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are created with an address
+    that reaches nobody, and get their own right after."""
     number = item.key.rpartition(":")[2]
     return f"user{number}@{NOBODY_AT}" if is_dismissed(item) else str(item.fields.get("EMAIL") or "")
 

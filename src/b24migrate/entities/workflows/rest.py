@@ -1,7 +1,7 @@
 """Workflow templates: a box takes them from an application only. Without one they are not migrated.
 
-A template is made under the name of its stamp and does not start by itself; it gets its own name at once, and its start
-when everything has arrived, so that nothing that arrives sets it going."""
+A template is created with its stamp as its name and without autorun. It is renamed at once, and gets its autorun after
+the whole import, so that imported records do not start it."""
 
 from __future__ import annotations
 

@@ -286,8 +286,8 @@ class Sampler:
 
 
 def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
-    """How many pages it takes to know the number of files well enough: each may be a request, and so most of the time,
-    while fifty pages are one. 0: there are none, or it is known well enough."""
+    """The number of further pages that a good estimate of files needs: each file may be a request, and so most of the
+    time, while fifty pages are one. 0: there are no files, or the estimate is good enough."""
     met = sum(1 for row in rows for _ in stream.files(decode_row(row, stream))) if stream.files and rows else 0
     part = count / len(rows) if rows else 1.0
     if not met or part <= 1 or math.sqrt((1 - 1 / part) / met) <= FILES_ERROR:
