@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from b24migrate.entities import probes
-from b24migrate.entities.chats.reader import (
-    UNKNOWN_KIND,
-    dialog_of,
-    gather,
-    gather_again,
-    message_count,
-    read_list,
-    refetch_chats,
-    refetch_messages,
-    reread_chats,
-    skip_rule,
-)
+from b24migrate.entities.chats.details import dialog_of, refetch_chats, refetch_messages, reread_chats
+from b24migrate.entities.chats.reader import UNKNOWN_KIND, gather, gather_again, message_count, read_list, skip_rule
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
 from b24migrate.messages import say
