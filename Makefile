@@ -8,19 +8,19 @@ HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browse
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## the virtual environment beside the project
+setup: ## the virtual environment in .venv
 	@scripts/setup
 
 azurite: ## the storage emulator for the tests, in .cache
 	@scripts/setup-azurite
 
-chromium: ## the browser that the tests of the dashboard look with
+chromium: ## the browser for the tests of the dashboard
 	@scripts/setup-chromium
 
-php: ## PHP with PHPUnit and phpcs, which the module for the box is tested with
+php: ## PHP with PHPUnit and phpcs, for the tests of the box module
 	@scripts/setup-php
 
-functions: ## the worker of the Functions host for one test, in .cache, where there is a Python 3.13
+functions: ## the worker of the Functions host for one test, in .cache, if there is a Python 3.13
 	@scripts/setup-functions-runtime
 
 read: setup # once for all processes of the tests: each would translate what it collects anew. What is wrong they tell.
@@ -44,7 +44,7 @@ test: ## all tests
 screens: setup chromium ## pictures of all pages of the dashboard, in artifacts/screens
 	@B24MIGRATE_SCREENS=artifacts/screens $(PY) -m pytest tests/browser/test_pages.py tests/browser/test_fidelity.py tests/browser/test_hostile.py
 
-check: setup ## style, types, and which room may open which door
+check: setup ## style, types, and imports between packages
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy src tests bench
@@ -53,10 +53,10 @@ check: setup ## style, types, and which room may open which door
 errors: setup ## docs/errors.md and docs/errors.ru.md from the pages of error codes
 	@$(PY) -m b24migrate.messages docs
 
-bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
+bench: setup ## speed compared with other clients; writes bench/RESULTS.md
 	@$(PY) -m bench
 
-chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
+chaos: setup azurite php ## migrations with faults on both sides and random kills: nothing is lost or doubled
 	@$(PY) -m tests.chaos
 	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
 	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
@@ -64,7 +64,7 @@ chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing 
 	@$(PY) -m tests.chaos --days 2 --companies 1 # then days of work at the source and on the box, and a `sync` after each
 
 DAYS ?= 5
-chaos-days: setup azurite php ## days of work (DAYS=5) and `sync` in the same weather, ten companies: box = source
+chaos-days: setup azurite php ## the same with days of work (DAYS=5) and `sync`, ten companies: box = source
 	@$(PY) -m tests.chaos --days $(DAYS) --companies 5
 	@$(PY) -m tests.chaos --days $(DAYS) --companies 2 --store azurite
 	@$(PY) -m tests.chaos --days $(DAYS) --companies 2 --target php
@@ -72,12 +72,12 @@ chaos-days: setup azurite php ## days of work (DAYS=5) and `sync` in the same we
 
 SEEDS ?= 200
 FIRST ?= 1
-fuzz: setup ## answers that make no sense, by seed (SEEDS=200 FIRST=1): no run stops, everything arrives in the end
+fuzz: setup ## invalid answers, by seed (SEEDS=200 FIRST=1): no run stops, and all records arrive in the end
 	@$(PY) -m tests.fuzz --seeds $(SEEDS) --first $(FIRST)
 
 SAMPLES ?= 200
 SEED ?= 1
-mutants: setup azurite ## small mistakes put into the source, by seed (SAMPLES=200 SEED=1): which do the tests notice?
+mutants: setup azurite ## mutations of the source, by seed (SAMPLES=200 SEED=1), and those that no test detects
 	@$(PY) -m tests.mutants --samples $(SAMPLES) --seed $(SEED)
 
 LOCK := uv pip compile --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q
@@ -87,5 +87,5 @@ lock: ## the locks from pyproject.toml (needs uv): the product, the product on A
 	@$(LOCK) pyproject.toml -c requirements-dev.lock --group build -o requirements.lock
 	@$(LOCK) pyproject.toml -c requirements-dev.lock $(AZURE) --group build -o requirements-azure.lock
 
-clean: ## the virtual environment, the caches and what the demo wrote
+clean: ## removes the virtual environment, the caches and the output of the demo
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out artifacts

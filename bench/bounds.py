@@ -1,5 +1,5 @@
-"""How soon the documented limits of a cloud portal allow a piece of work to be done: by a client that does nothing
-but keep to them, whose requests and answers take no time, and who knows beforehand what to ask."""
+"""The shortest time that the documented limits of a cloud portal allow for a piece of work: for a client that is
+limited by nothing else, whose requests and answers take no time, and that knows all its requests beforehand."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def soonest(commands: int, cost_s: float, *, at: float, before: int = 0) -> floa
 
     A request takes 50 commands, of whatever methods: `batch` pays for all of them, so that they share one budget.
     Nothing is sent once more than 480 s are spent in the present and the nine minutes before it, minutes being those of
-    the portal's clock, which shows `at` at the beginning; the command that crosses the limit is the last. Whoever
-    sends as soon as he may is done first: what is spent earlier is forgotten earlier.
+    the portal's clock, which shows `at` at the beginning; the command that crosses the limit is the last. Sending as
+    early as possible is fastest: time that is spent earlier is restored earlier.
     """
     now, level = at, float(before)
     spent: deque[tuple[float, float]] = deque()  # minute, seconds

@@ -58,7 +58,7 @@ def portal(**options: object) -> Iterator[Portal]:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """Where one client keeps its store; on the disk that the project is on, not in a memory that poses as one."""
+    """The folder of a client's store, on the disk of the project and not on a memory file system."""
     home = ROOT / "bench" / "out"
     home.mkdir(exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=home))
@@ -69,7 +69,7 @@ def folder() -> Iterator[Path]:
 
 
 def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
-    """Runs a client to its end and returns what it said."""
+    """Runs a client to its end and returns its output."""
     settings = {"source": portal.webhook, **options}
     trust = {"SSL_CERT_FILE": portal.ca, "REQUESTS_CA_BUNDLE": portal.ca} if portal.ca else {}
     command = [sys.executable, "-m", f"bench.clients.{name}", json.dumps(settings)]

@@ -45,7 +45,7 @@ def _used(target: Portal, what: str, *, users: int, cost_s: float, speed: float)
 
 
 def side_by_side(quick: bool) -> list[Figure]:
-    """In real time: the clock of the portal is everybody's own."""
+    """In real time: portal and clients share a clock."""
     users = 150_000 if quick else 200_000
     figures = []
     with box() as target:
@@ -82,7 +82,8 @@ def _timed(users: int, tls: bool, run: Callable[[Portal], dict[str, Any]]) -> fl
 
 
 def _spent() -> list[Figure]:
-    """What becomes of a listing when its method's execution time is used up. There is no bar: they do not finish."""
+    """The result of a listing whose method has used up its execution time. There is no bar, because they do not
+    finish."""
     users, figures = 30_000, []
     peers: list[tuple[str, dict[str, object]]] = [
         ("fast_bitrix24", {"limited": True, "at_once": 3}),

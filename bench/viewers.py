@@ -20,7 +20,7 @@ from bench.side_by_side import UNLIMITED
 
 REFRESH_BAR_MS = 100.0
 REFRESHES, REFRESHES_QUICK = 60, 15
-APART_S = 1.9  # what was seen is shown for almost two seconds: so every refresh looks anew
+APART_S = 1.9  # an overview is shown for almost two seconds, so every refresh reads again
 PAGES = {
     "errors": "errors",
     "findings": "findings",
@@ -86,7 +86,7 @@ def _nowhere(name: str) -> str:
 
 @contextmanager
 def staging(store: Path) -> Iterator[list[float]]:
-    """Somebody writes as fast as he can. How many records a second it were is known afterwards."""
+    """Writes as fast as possible and returns the number of records per second."""
     command = [sys.executable, "-m", "bench.clients.stager", str(store)]
     staged: list[float] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:

@@ -1,4 +1,4 @@
-"""A real Azurite for whoever asks first, shared by all processes of a run; it ends with the process that holds the run.
+"""A real Azurite, started at the first use and shared by all processes of a run. It ends with the process of the run.
 
 In a test: `azurite.url()` is the address of an empty store. Outside pytest: `with azurite.running(): ... azurite.url()`.
 """
@@ -48,7 +48,7 @@ def running() -> Iterator[None]:
 
 
 def url(prefix: str = "") -> str:
-    """Of a store in the run's Azurite, under a prefix that nobody else has if none is given."""
+    """The address of a store in the run's Azurite, by default under a unique prefix."""
     start()
     return f"azure://azurite/{prefix or 't' + uuid4().hex[:12]}"
 
@@ -73,7 +73,7 @@ def _launch(folder: Path) -> None:
     if not INSTALLED.exists():
         raise FileNotFoundError("Azurite is not installed; install it with scripts/setup-azurite, or run `make test`")
     log = folder / "log"
-    # Not through `subprocess`: the child outlives the worker that started it, and is nobody's to wait for.
+    # Not through `subprocess`: the child outlives the worker that started it, and nothing waits for it.
     pid = os.posix_spawnp(
         "node",
         ["node", str(LEASHED), *_options()],

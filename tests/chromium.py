@@ -18,8 +18,8 @@ FLAGS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Only one at a time in a process of the tests: a second one beside it would not start. And only as long as it is
-    looked with: its loop would stand in the way of whatever else wants to run one in this thread."""
+    """Only one at a time in a process: a second one would not start. It is closed after use, because its event loop
+    would block others in this thread."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
         pytest.fail("There is no Chromium. `make chromium` installs it.")

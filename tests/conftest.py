@@ -1,4 +1,4 @@
-"""What every room of the tests may use."""
+"""Fixtures and settings of all tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOM_BYTES = 4 << 30  # of what all processes of the tests write at a time a ten
 LONGEST_S = 900  # of one test, on a machine that is busy with ten others; the longest takes less than a minute alone
 HELD = pytest.StashKey[ExitStack]()
 
-# How long an example takes says more of what else the machine does than of the product.
+# The time of an example depends on the machine's load rather than on the product.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 

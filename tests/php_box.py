@@ -27,7 +27,7 @@ SECRET = "box0secret0box0s"
 HANDS = 4  # calls at a time
 START_S = 120.0
 HTTP = urllib3.PoolManager(retries=False, timeout=120.0)
-# Whoever is killed himself cannot end what he started: the end of his pipe does.
+# A killed process cannot end its children: the end of its pipe does.
 GUARD = ("sh", "-c", '"$@" </dev/null & read -r nothing; kill -KILL 0', "guard")
 PHP = (
     *("php", "-d", "opcache.enable_cli=1", "-d", "display_errors=stderr", "-d", "log_errors=0"),
@@ -36,7 +36,7 @@ PHP = (
 
 
 class Served:
-    """A box that somebody serves."""
+    """A box that is served."""
 
     def __init__(self, url: str) -> None:
         self.url = url

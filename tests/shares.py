@@ -1,7 +1,7 @@
-"""How the tests are shared out among processes: in small pieces, what takes long first.
+"""Divides the tests among processes: in small pieces, slow tests first.
 
-What a module or a folder makes once for all its tests every process would have to make anew that gets some of them: such
-a file, or folder, stays whole. All else is cut up, so that nobody is left with much to do when the others are done."""
+A module or folder with shared fixtures stays whole, because every process would have to create them again. All others
+are divided, so that all processes end at about the same time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shares(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def rank(nodeid: str) -> int:
-    """What takes long comes first."""
+    """The order of the tests: slow ones first."""
     folder = nodeid.split("/")[1]
     return LONG.index(folder) if folder in LONG else len(LONG)
 

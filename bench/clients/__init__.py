@@ -1,1 +1,1 @@
-"""Who is measured: the product and its peers, each in a process of its own."""
+"""The measured clients: the product and others, each in a process of its own."""

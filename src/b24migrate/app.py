@@ -1,4 +1,4 @@
-"""From settings to a working application: the only place that knows which technology stands behind each port."""
+"""Builds the application from the settings: only here is each port connected with a technology."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class AppCache:
                 if held.app.runner.current.id in ("", run.id):
                     yield self._attend(held, run)
                     return
-                self._retire(held)  # what it remembers is of another run
+                self._retire(held)  # it keeps state of another run
 
     def close(self) -> None:
         with self._lock:
@@ -123,7 +123,7 @@ class AppCache:
 
 
 def dismissal_check(context: RunContext, run: Run) -> Callable[[], bool]:
-    """Whether the run was paused or replaced since. Long jobs ask again and again, the store is asked once a second."""
+    """Whether the run was paused or replaced since. Long jobs call it often; it reads the store once a second."""
     looked, found = context.clock.monotonic(), False
 
     def look() -> bool:

@@ -29,7 +29,7 @@ def replace_private(path: Path, mode: str = "w", *, permissions: int = FILE, **o
             yield out
         return
     fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)  # of a killed process; "x" follows no link that another user puts there
+    fresh.unlink(missing_ok=True)  # left by a killed process; "x" follows no link of another user
     try:
         with open_private(fresh, mode.replace("w", "x"), **options) as out:
             if permissions != FILE:

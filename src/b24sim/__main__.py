@@ -1,4 +1,4 @@
-"""The command line: grow a company, open a portal, print where it is, and stay until told to leave."""
+"""The command line: creates a company, opens a portal, prints its address and serves until it is stopped."""
 
 import gc
 import json

@@ -133,7 +133,7 @@ class App:
             await respond(send, status, answer)
 
     def _uploaded(self, address: Address, body: bytes, scope: Scope) -> tuple[int, bytes]:
-        """A file by itself, to an address that a method has given out."""
+        """A file, at an address that a method has returned."""
         portal, sent = self.portal, _sent(scope, body)
         context, now = Context(portal, portal.authorize(address), sent), portal.clock.now()
         result = take_upload(context, sent)
@@ -185,7 +185,7 @@ class App:
 
 
 async def redirect(address: str, scope: Scope, send: Send) -> None:
-    """What the old host of a renamed portal says."""
+    """The answer of the old host of a renamed portal."""
     query = scope["query_string"].decode("latin-1")
     location = f"{address}?{query}" if query else address
     await respond(send, 302, b"", HTML, ((b"location", location.encode("latin-1")),))

@@ -35,7 +35,8 @@ class Batch:
 
     @property
     def timing(self) -> Timing:
-        """Of the whole request. Where its commands pay for themselves it has used up nothing, and says so."""
+        """Of the whole request. If its commands are charged separately, the batch itself has used nothing, and reports
+        that."""
         operating, began, ended = self._portal.operating, self._now, self._now + self.cost_s
         if operating is None:
             return Timing(began, ended)

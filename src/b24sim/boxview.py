@@ -28,7 +28,7 @@ def furniture(company: Company) -> dict[str, Any]:
 
 
 def refresh(company: Company, imports: Imports, native: Ledger) -> None:
-    """Put what was imported into the tables that the read methods look at, beside what was written natively."""
+    """Puts imported records into the tables of the read methods, next to natively written ones."""
     _departments(company, imports.rows("departments"))
     _users(company, imports.rows("users"), native.alive("users"))
     _groups(company, imports.rows("groups"), imports.rows("group_members"), native.alive("groups"))

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What limits, timestamps and simulated costs are measured with."""
+    """The clock of limits, timestamps and simulated costs."""
 
     def now(self) -> float:
         """Unix seconds on the portal."""

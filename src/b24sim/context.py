@@ -1,4 +1,4 @@
-"""Who calls, on which portal; and how a method is described."""
+"""The caller and the portal of a call; and the description of a method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The control room under /_sim/: what was asked, what is true, and what shall change."""
+"""The control API under /_sim/: requests so far, true data, and changes."""
 
 import json
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def _application(portal: Portal, _query: Query, body: Any) -> Any:
         portal.application.expire()
     if body.get("revoke"):
         portal.application.revoke()
-    return portal.application.told()
+    return portal.application.to_json()
 
 
 PAGES: dict[tuple[str, str], Page] = {

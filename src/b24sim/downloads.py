@@ -38,7 +38,7 @@ class Habit(IntEnum):
     KERNEL_FROM_CLOUD = 3
 
     @classmethod
-    def of(cls, number: int) -> "Habit":
+    def by_number(cls, number: int) -> "Habit":
         return cls(number % len(cls))
 
 
@@ -74,7 +74,10 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
 
 
 async def _serve(portal: Portal, scope: Scope, send: Send, file: Served, cut: int) -> None:
-    habit, headers = Habit.of(file.number), [(b"content-type", BINARY), (b"content-disposition", file.disposition)]
+    habit, headers = (
+        Habit.by_number(file.number),
+        [(b"content-type", BINARY), (b"content-disposition", file.disposition)],
+    )
     asked = re.fullmatch(r"bytes=(\d+)-", header(scope, b"range"))
     start = int(asked[1]) if asked and habit is not Habit.NO_RANGES else 0
     if start >= file.size and start and habit is Habit.WEB_SERVER:
@@ -108,7 +111,7 @@ def _version(file: Served, habit: Habit) -> list[tuple[bytes, bytes]]:
 
 
 async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send, cut: int) -> None:
-    """Nothing but this header tells the name of a file in a CRM field."""
+    """Only this header contains the name of a file in a CRM field."""
     number = _granted(portal, address, scope, "crm")
     file = portal.company.crm.file(number) if number else None
     if file is None:

@@ -71,7 +71,7 @@ def _deals(portal: Portal, _user: int | None) -> Iterator[Row]:
     return _items(portal, portal.company.crm.items[DEAL])
 
 
-def _more(number: int) -> Callable[[Portal, int | None], Iterator[Row]]:
+def _items_of_type(number: int) -> Callable[[Portal, int | None], Iterator[Row]]:
     def rows(portal: Portal, _user: int | None) -> Iterator[Row]:
         items = portal.company.crm.items.get(number)
         return iter(()) if items is None else _items(portal, items)
@@ -92,7 +92,7 @@ def _items(portal: Portal, items: Items) -> Iterator[Row]:
 
 
 def item_fields(crm: Crm, items: Items, number: int) -> Row:
-    fields = {name: _told(crm, value) for name, value in shown(items.row(number)).items()}
+    fields = {name: _describe_files(crm, value) for name, value in shown(items.row(number)).items()}
     return fields | {"productRows": crm.product_rows(items.entity_type_id, number)}
 
 
@@ -113,9 +113,9 @@ def _schedules(portal: Portal, _user: int | None) -> Iterator[Row]:
     yield from ({"id": str(number), "fields": table.row(number)} for number in table)
 
 
-def _told(crm: Crm, value: Any) -> Any:
+def _describe_files(crm: Crm, value: Any) -> Any:
     if isinstance(value, list):
-        return [_told(crm, item) for item in value]
+        return [_describe_files(crm, item) for item in value]
     if not isinstance(value, FileId):
         return value
     file = crm.own_files.get(value) or crm_file(crm.world.seed, value)
@@ -130,7 +130,7 @@ MAKERS = {
     "crm_contacts": _contacts,
     "crm_deals": _deals,
     "crm_spitems": _smart_items,
-    **{name: _more(number) for name, number in MORE.items()},
+    **{name: _items_of_type(number) for name, number in MORE.items()},
     "crm_fields": _fields,
     "crm_recurring": _schedules,
     **{stream: _requisites(stream) for stream, _ in REQUISITE_CHANGES},

@@ -1,4 +1,4 @@
-"""What was written through a box's own methods: every record with its fields, how often it was made, and the noise."""
+"""Records written by a box's own methods: each with its fields, how often it was created, and notifications."""
 
 import hashlib
 from collections import Counter

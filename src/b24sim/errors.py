@@ -1,4 +1,4 @@
-"""How a portal says no: the one error that every method raises and the app turns into an envelope."""
+"""The refusal of a portal: the one error that every method raises and the app turns into an envelope."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

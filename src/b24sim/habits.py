@@ -30,7 +30,7 @@ class Habits:
     bare_entries: bool = False
 
 
-UNREADABLE = "-"  # a bound that is no time matches nothing
+UNREADABLE = "-"  # an invalid time matches nothing
 COMPARISONS = {">", ">=", "<", "<=", "><"}
 
 

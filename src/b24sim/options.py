@@ -244,7 +244,7 @@ def _lists(group: argparse._ArgumentGroup) -> None:
 
 
 def _box(group: argparse._ArgumentGroup) -> None:
-    """What a box has, and how its own methods write."""
+    """The options of a box and of its own methods."""
     group.add_argument(
         "--application",
         action="store_true",

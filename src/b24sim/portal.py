@@ -55,7 +55,7 @@ class Costs:
     default_s: float = SMALL_COST_S
     wall: bool = False
 
-    def of(self, method: str, rows: int = 0) -> float:
+    def seconds_of(self, method: str, rows: int = 0) -> float:
         """`rows`: what was read of a table for one page of it."""
         return self.seconds.get(method, self.default_s) + rows * ROW_COST_S
 
@@ -218,7 +218,7 @@ class Portal:
         result = method.call(Context(self, caller, sent), asked)
         if result.next is not None and not any(name.lower() in {"order", "sort"} for name in params):
             self.stats.without_order[method.name] += 1
-        cost = self.costs.of(method.name, result.read)
+        cost = self.costs.seconds_of(method.name, result.read)
         return Answer(result, self.billed(caller, BATCH if paid_by_batch else method.name, now, cost), cost)
 
     def _keep_up(self, method: Method) -> None:
@@ -230,7 +230,7 @@ class Portal:
             refresh(self.company, self.imports, self.native)
 
     def billed(self, caller: Caller, name: str, now: float, cost: float) -> Timing:
-        """Book what a call has cost; its answer tells what its method has used up by then."""
+        """Books the cost of a call; its answer contains the used time of its method."""
         if not self.operating:
             return Timing(now, now + cost)
         self.operating.add(caller.credential, name, now, cost)
@@ -290,7 +290,7 @@ class Portal:
         )
         if isinstance(self.clock, ManualClock):
             self.clock.advance(days * DAY)
-        return {"from": moments.iso(start), "to": moments.iso(self.clock.now()), **report.told()}
+        return {"from": moments.iso(start), "to": moments.iso(self.clock.now()), **report.to_json()}
 
     def _import_method(self, name: str) -> Method | None:
         if not self.has_module or not self._import_name.fullmatch(name):

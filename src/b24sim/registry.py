@@ -35,6 +35,6 @@ class Registry:
         return next((method for key, method in self._lower.items() if key.rpartition(".")[0] == controller), None)
 
     def public(self) -> list[Method]:
-        """What `methods` tells."""
+        """The answer of `methods`."""
         shown = (method for method in self._methods.values() if not method.private)
         return [method for method in shown if not method.name.startswith(CONTROLLERS)]

@@ -1,4 +1,4 @@
-"""What a client asked: the forms of an address, and parameters as PHP reads them."""
+"""The request of a client: the forms of an address, and parameters as PHP reads them."""
 
 import re
 from dataclasses import dataclass

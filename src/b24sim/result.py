@@ -1,4 +1,4 @@
-"""What a method answers: a value, and what the envelope lifts out of it."""
+"""The result of a method: a value, and the parts that the envelope moves out of it."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -90,18 +90,18 @@ class Running:
 
     @property
     def token_url(self) -> str:
-        """Where an application of the portal renews its tokens."""
+        """The address at which an application of the portal renews its tokens."""
         return f"{self.url}{TOKEN}/"
 
     def ready(self) -> dict[str, Any]:
-        """What the command line prints when the portal is up."""
+        """The output of the command line when the portal is ready."""
         hooks = [
             {"user": user, "admin": user in self.portal.admins, "url": self.webhook(user)}
             for user in self.portal.webhooks
         ]
         line: dict[str, Any] = {"url": self.url, "webhooks": hooks, "control": self.control}
         if self.portal.application:
-            line["application"] = {**self.portal.application.told(), "token_url": self.token_url}
+            line["application"] = {**self.portal.application.to_json(), "token_url": self.token_url}
         if self.ca:
             line["ca"] = self.ca
         if self.moved:

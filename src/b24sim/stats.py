@@ -1,4 +1,4 @@
-"""What the portal saw, for benchmarks and for tests that must know what a client really sent."""
+"""Requests that the portal received, for benchmarks and tests."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ class Stats:
     carried: Counter[str] = field(default_factory=Counter)  # requests by the method of their first command
     errors: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    # Lists of several pages that were asked for without an order: a client that reads such pages may miss rows.
+    # Lists of several pages that were requested without an order: a client that reads them may miss rows.
     without_order: Counter[str] = field(default_factory=Counter)
     downloads: int = 0
     downloaded_bytes: int = 0

@@ -7,7 +7,7 @@ from typing import Any
 from b24sim.phpjson import encode
 
 Row = dict[str, Any]
-# Keys that a filter may use but that no answer shows begin so.
+# Prefix of keys that a filter may use but that no answer shows.
 HIDDEN = "_"
 
 

@@ -27,7 +27,7 @@ def differences(shape: Any, value: Any, path: str = "") -> Iterator[str]:
     if shape in UNKNOWN or (value == [] and _is_map(shape)):
         return
     if kind(value) in _kinds(shape, path):
-        yield from _within(shape, value, path)
+        yield from _compare_inside(shape, value, path)
     else:
         yield f"{kind(value)} {path}"
 
@@ -47,7 +47,7 @@ def _kinds(shape: Any, path: str) -> set[str]:
     return set().union(*(_kinds(one, path) for one in shape[ANY_OF])) if ANY_OF in shape else {"object"}
 
 
-def _within(shape: Any, value: Any, path: str) -> Iterator[str]:
+def _compare_inside(shape: Any, value: Any, path: str) -> Iterator[str]:
     if isinstance(shape, dict) and ANY_OF in shape:
         shape = next(one for one in shape[ANY_OF] if kind(value) in _kinds(one, path))
     if isinstance(shape, list):

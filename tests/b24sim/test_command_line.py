@@ -60,7 +60,7 @@ def test_options_make_the_portal_they_describe() -> None:
     portal = portal_from(options)
     assert len(portal.company.users) == 40
     assert portal.webhooks == {1: "s3", 5: "s3"}
-    assert (portal.costs.of("user.get"), portal.costs.of("im.recent.list")) == (0.3, 1)
+    assert (portal.costs.seconds_of("user.get"), portal.costs.seconds_of("im.recent.list")) == (0.3, 1)
     assert portal.bucket is not None
     assert (portal.bucket.per_second, portal.bucket.size) == (5, 250)
     assert portal.operating is not None

@@ -18,7 +18,7 @@ def portal() -> Iterator[Running]:
         yield running
 
 
-def of(running: Running, author: int, user: int = 1, **more: Any) -> list[Any]:
+def comments_by(running: Running, author: int, user: int = 1, **more: Any) -> list[Any]:
     return list(result(running, "log.blogcomment.user.get", {"USER_ID": author} | more, user)["COMMENTS"])
 
 
@@ -31,11 +31,11 @@ def truth(running: Running) -> list[dict[str, Any]]:
 
 
 def test_own_comments_have_their_text_and_those_of_others_none(portal: Running) -> None:
-    own = {row["id"]: row["text"] for row in of(portal, 2, user=2)}
+    own = {row["id"]: row["text"] for row in comments_by(portal, 2, user=2)}
     assert any(own.values())
     assert own.items() <= {row["id"]: row["text"] for row in truth(portal)}.items()
-    assert {row["text"] for row in of(portal, 2)} == {""}
-    assert len(of(portal, 2)) == len(own)
+    assert {row["text"] for row in comments_by(portal, 2)} == {""}
+    assert len(comments_by(portal, 2)) == len(own)
     assert len(result(portal, "log.blogcomment.user.get", {}, 2)["COMMENTS"]) == len(own)
 
 
@@ -46,10 +46,10 @@ def test_only_administrators_ask_about_others(portal: Running) -> None:
 
 def test_the_newest_come_first_and_cursors_go_both_ways(portal: Running) -> None:
     ids = sorted(row["id"] for row in truth(portal) if row["hidden"]["author_id"] == 3)
-    assert [row["id"] for row in of(portal, 3)] == ids[::-1][:100]
-    assert {row["id"] for row in of(portal, 3, FIRST_ID=ids[1], LIMIT=3)} == set(ids[-3:])
-    assert {row["id"] for row in of(portal, 3, FIRST_ID=0, LIMIT=2)} == set(ids[-2:])
-    assert [row["id"] for row in of(portal, 3, LAST_ID=ids[4], LIMIT=2)] == [ids[3], ids[2]]
+    assert [row["id"] for row in comments_by(portal, 3)] == ids[::-1][:100]
+    assert {row["id"] for row in comments_by(portal, 3, FIRST_ID=ids[1], LIMIT=3)} == set(ids[-3:])
+    assert {row["id"] for row in comments_by(portal, 3, FIRST_ID=0, LIMIT=2)} == set(ids[-2:])
+    assert [row["id"] for row in comments_by(portal, 3, LAST_ID=ids[4], LIMIT=2)] == [ids[3], ids[2]]
     reply = call(portal, "log.blogcomment.user.get", {"USER_ID": 3}).json
     assert "total" not in reply
     assert "next" not in reply
@@ -57,14 +57,14 @@ def test_the_newest_come_first_and_cursors_go_both_ways(portal: Running) -> None
 
 def test_a_page_has_at_most_a_hundred() -> None:
     with serve(Portal(Company(Plan(users=3, posts=200, comments_per_post=6)), clock=ManualClock())) as running:
-        assert len(of(running, 2, LIMIT=1000)) == 100
+        assert len(comments_by(running, 2, LIMIT=1000)) == 100
 
 
 def test_by_way_of_all_authors_every_comment_is_found_but_those_of_the_deleted(portal: Running) -> None:
     found = set()
     for author in portal.portal.company.users:
         last = 2**31
-        while rows := of(portal, author, LAST_ID=last):
+        while rows := comments_by(portal, author, LAST_ID=last):
             found |= {row["id"] for row in rows}
             last = min(row["id"] for row in rows)
     lost = [row for row in truth(portal) if row["id"] not in found]
@@ -75,14 +75,14 @@ def test_by_way_of_all_authors_every_comment_is_found_but_those_of_the_deleted(p
 def test_comments_of_posts_that_cannot_be_seen_are_told_nevertheless(portal: Running) -> None:
     records = control(portal, "dump?stream=feed_posts&visible_to=1")["records"]
     found = {record["fields"]["hidden"]["LOG_ID"] for record in records}
-    assert {row["log_id"] in found for author in range(2, 12) for row in of(portal, author)} == {True, False}
+    assert {row["log_id"] in found for author in range(2, 12) for row in comments_by(portal, author)} == {True, False}
 
 
 def test_comments_name_the_entry_of_their_post_and_on_some_portals_the_post(portal: Running) -> None:
     habits = FeedHabits(comments_name_post=True)
     entries = {int(record["id"]): record["fields"]["hidden"]["LOG_ID"] for record in posts(portal)}
     with serve(Portal(Company(PLAN), clock=ManualClock(), feed_habits=habits)) as other:
-        for row, same in zip(of(other, 3), of(portal, 3), strict=True):
+        for row, same in zip(comments_by(other, 3), comments_by(portal, 3), strict=True):
             assert "post_id" not in same
             assert "log_id" not in row
             assert same["log_id"] == entries[row["post_id"]]
@@ -139,10 +139,10 @@ def test_the_method_hides_from_the_list_of_methods(portal: Running) -> None:
 def test_comments_come_change_and_go(small: Running) -> None:
     wish = {"stream": "feed_comments", "op": "add", "files": 1, "fields": {"text": "hello", "author_id": 2}}
     number = control(small, "mutate", wish)["ids"][0]
-    first = of(small, 2, user=2)[0]
+    first = comments_by(small, 2, user=2)[0]
     assert (first["id"], first["text"], len(first["attach"])) == (number, "hello", 1)
     control(small, "mutate", {"stream": "feed_comments", "id": number, "fields": {"text": "edited"}})
-    assert of(small, 2, user=2)[0]["text"] == "edited"
+    assert comments_by(small, 2, user=2)[0]["text"] == "edited"
     control(small, "mutate", {"stream": "feed_comments", "op": "delete", "id": number})
-    assert number not in [row["id"] for row in of(small, 2, user=2)]
+    assert number not in [row["id"] for row in comments_by(small, 2, user=2)]
     assert control(small, "mutate", {"stream": "feed_comments", "id": 1})["error"] == "ERROR_NOT_FOUND"

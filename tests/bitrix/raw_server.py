@@ -1,4 +1,4 @@
-"""A server below HTTP: it sends bytes when a test wants them sent, and may take its time."""
+"""A server below HTTP: it sends given bytes at given times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clock that nobody waits for, and a portal put together for a test."""
+"""A clock without real waits, and a portal built for a test."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Heard:
 
 
 class Scripted:
-    """A web server that says what it is told, one answer after another, and then the last one for ever."""
+    """A web server with scripted answers, one after another; the last one repeats."""
 
     def __init__(self, *answers: Response) -> None:
         self.answers = list(answers) or [Response()]

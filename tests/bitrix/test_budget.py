@@ -47,7 +47,7 @@ def person(number: int = 1) -> Command:
     return Command("user.get", {"ID": number})
 
 
-def asked(running: Running) -> int:
+def count_batches(running: Running) -> int:
     return int(running.portal.stats.methods["batch"])
 
 
@@ -82,10 +82,10 @@ def test_a_portal_that_changes_its_mind_is_believed() -> None:
 def test_who_pays_rests_and_nobody_else(running: Running, billing: str) -> None:
     batcher = Batcher(kit(running).portal)
     batcher.run([person()] * 50)
-    before = asked(running)
+    before = count_batches(running)
     with pytest.raises(Limited) as caught:
         batcher.run([person()])
-    assert (caught.value.method, asked(running)) == ("batch" if billing == "batch" else "user.get", before)
+    assert (caught.value.method, count_batches(running)) == ("batch" if billing == "batch" else "user.get", before)
     if billing == "batch":
         assert batcher.single(person()).result  # has execution time of its own
         with pytest.raises(Limited):
@@ -100,13 +100,13 @@ def test_independent_commands_are_divided_and_none_is_refused(running: Running) 
     batcher.run([person()])
     answers = batcher.run([person(number) for number in range(1, 46)])
     assert [answer.error for answer in answers] == [None] * 45
-    assert asked(running) == 4  # none lasts longer than 45 s: 22, 22 and 1
+    assert count_batches(running) == 4  # none lasts longer than 45 s: 22, 22 and 1
     answers = batcher.run([person(number) for number in range(1, 5)])
     assert [answer.error for answer in answers] == [None] * 4  # 8 s were left
     with pytest.raises(Limited) as caught:
         batcher.run([person()] * 10)
     assert caught.value.wait_s > 60
-    assert (asked(running), refused(running)) == (5, 0)
+    assert (count_batches(running), refused(running)) == (5, 0)
 
 
 def test_a_chain_is_as_long_as_what_is_left(running: Running) -> None:

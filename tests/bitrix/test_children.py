@@ -105,7 +105,7 @@ def rows_of(pages: Sequence[Page]) -> dict[str, list[int]]:
     return found
 
 
-def filled(messages: Mapping[str, list[int]]) -> dict[str, list[int]]:
+def without_empty(messages: Mapping[str, list[int]]) -> dict[str, list[int]]:
     return {key: ids for key, ids in messages.items() if ids}
 
 
@@ -143,7 +143,7 @@ def test_every_message_of_every_chat_is_read_once(
     }
     pages = read_all(made(running), backward(), asked, gently=gently)
     found = {key: sorted(set(ids)) for key, ids in rows_of(pages).items()}
-    assert found == filled(messages)
+    assert found == without_empty(messages)
     finished = {key: counts for page in pages for key, counts in page.parents.items()}
     assert finished == {key: (None, len(ids)) for key, ids in messages.items()}
     if odd != "oldest":
@@ -298,7 +298,7 @@ def test_one_page_is_enough_when_only_one_is_wanted(ledger: Ledger, source: Bitr
 def test_messages_by_offset_are_all_read(ledger: Ledger, source: BitrixSource, known: bool) -> None:
     fresh(ledger, {str(key): list(range(1, 1 + 37 * key)) for key in range(12)})
     pages = read_all(source, SLICES, parents(ledger, known=known))
-    assert rows_of(pages) == filled(ledger.messages)
+    assert rows_of(pages) == without_empty(ledger.messages)
     assert {key: counts for page in pages for key, counts in page.parents.items()} == {
         key: (len(ids), len(ids)) for key, ids in ledger.messages.items()
     }

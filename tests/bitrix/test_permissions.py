@@ -67,7 +67,7 @@ def start(running: Running, kept: Kept) -> Callable[[], BitrixSource]:
     return run
 
 
-def asked(source: BitrixSource, *dialogs: object) -> list[Exception | None]:
+def ask_each(source: BitrixSource, *dialogs: object) -> list[Exception | None]:
     commands = [Command(METHOD, {"DIALOG_ID": str(one), "LIMIT": 50}) for one in dialogs]
     return [answer.error for answer in source.batch(commands)]
 
@@ -76,10 +76,10 @@ def asked(source: BitrixSource, *dialogs: object) -> list[Exception | None]:
 
 
 def test_the_only_record_that_was_granted_is_closed(ledger: Ledger, start: Callable[[], BitrixSource]) -> None:
-    assert asked(start(), 7) == [None]
+    assert ask_each(start(), 7) == [None]
     ledger.forbidden = {"7"}
     for _ in range(2):
-        (error,) = asked(start(), 7)
+        (error,) = ask_each(start(), 7)
         assert isinstance(error, Permanent)
         assert error.code == "ACCESS_DENIED"
 
@@ -95,33 +95,33 @@ def test_a_single_call_that_was_granted_is_refused(ledger: Ledger, start: Callab
 def test_all_that_were_granted_are_closed_and_asked_for_in_two_requests(
     ledger: Ledger, start: Callable[[], BitrixSource]
 ) -> None:
-    assert asked(start(), 1, 2, 3) == [None] * 3
+    assert ask_each(start(), 1, 2, 3) == [None] * 3
     ledger.forbidden = {str(one) for one in range(1, 9)}
     source = start()
     for dialogs in ((1, 2, 3), (4, 5)):
-        errors = asked(source, *dialogs)
+        errors = ask_each(source, *dialogs)
         assert {getattr(error, "code", "") for error in errors} == {"ACCESS_DENIED"}
 
 
 def test_one_other_that_is_closed_as_well_proves_nothing(ledger: Ledger, start: Callable[[], BitrixSource]) -> None:
-    assert asked(start(), 7) == [None]
+    assert ask_each(start(), 7) == [None]
     ledger.forbidden = {"7", "8"}
-    assert isinstance(asked(start(), 8)[0], Permanent)
+    assert isinstance(ask_each(start(), 8)[0], Permanent)
 
 
 def test_several_calls_of_a_request_are_kept_and_later_runs_add_to_them(
     start: Callable[[], BitrixSource], kept: Kept
 ) -> None:
-    asked(start(), *range(1, 12))
+    ask_each(start(), *range(1, 12))
     assert kept.of(METHOD) == ["1", "6", "11"]
-    asked(start(), 20)
+    ask_each(start(), 20)
     assert kept.of(METHOD) == ["1", "6", "11", "20"]
 
 
 def test_calls_of_a_whole_run_are_kept(start: Callable[[], BitrixSource], kept: Kept) -> None:
     source = start()
     for one in range(1, 61):
-        asked(source, one)
+        ask_each(source, one)
     assert kept.of(METHOD) == ["1", "2", "4", "8", "16", "32"]
 
 
@@ -129,10 +129,10 @@ def test_calls_of_a_whole_run_are_kept(start: Callable[[], BitrixSource], kept: 
 
 
 def test_two_others_that_are_refused_as_well_stop_the_run(ledger: Ledger, start: Callable[[], BitrixSource]) -> None:
-    asked(start(), 1, 2)
+    ask_each(start(), 1, 2)
     ledger.forbidden = set(ledger.messages)
     with pytest.raises(GateUnmet, match=f"no longer allows {METHOD}"):
-        asked(start(), 9)
+        ask_each(start(), 9)
 
 
 def test_a_plan_that_lapses_behind_the_first_answer_of_a_request(
@@ -145,24 +145,24 @@ def test_a_plan_that_lapses_behind_the_first_answer_of_a_request(
     ]
     ledger.faults = Faults(rules)
     with pytest.raises(GateUnmet, match="refuses all requests"):
-        asked(start(), 1, 2)
+        ask_each(start(), 1, 2)
 
 
 def test_a_scope_that_was_unticked_stops_whatever_was_granted(
     ledger: Ledger, start: Callable[[], BitrixSource]
 ) -> None:
-    assert asked(start(), 7) == [None]
+    assert ask_each(start(), 7) == [None]
     ledger.faults = Faults([{"method": METHOD, "kind": "error", "code": "insufficient_scope", "status": 403}])
     with pytest.raises(GateUnmet, match="scope `im`"):
-        asked(start(), 7)
+        ask_each(start(), 7)
 
 
 def test_a_web_page_with_403_to_a_repeated_call_is_its_own(ledger: Ledger, start: Callable[[], BitrixSource]) -> None:
-    asked(start(), 1, 2)
+    ask_each(start(), 1, 2)
     ledger.forbidden = {"9"}
     source = start()
     ledger.faults = Faults([{"method": METHOD, "kind": "403html", "at": [1]}])
-    assert isinstance(asked(source, 9)[0], Permanent)  # an own failure is repeated at once
+    assert isinstance(ask_each(source, 9)[0], Permanent)  # an own failure is repeated at once
 
 
 def test_one_web_page_with_403_to_the_probe_blocks_nothing(ledger: Ledger, start: Callable[[], BitrixSource]) -> None:

@@ -249,7 +249,7 @@ def test_public_addresses(number: str, public: bool) -> None:
     assert is_public(number) is public
 
 
-def judged(link: str, before: str | None = None, **options: Any) -> str:
+def check_link(link: str, before: str | None = None, **options: Any) -> str:
     portal, _ = portal_at(f"https://{HOST}/rest/1/{SECRET}/", **options)
     parts, prior = split_address(link), split_address(before) if before else None
     assert parts is not None
@@ -259,16 +259,16 @@ def judged(link: str, before: str | None = None, **options: Any) -> str:
 
 def test_what_is_followed_and_what_is_not() -> None:
     own = f"https://{HOST}/disk/1"
-    assert judged(own) == ""
-    assert judged("https://cdn-ru.bitrix24.ru/b1/photo.png") == ""
-    assert judged("https://cdn.com.bitrix24.com/b1/photo.png") == ""
-    assert judged("https://cdn.bitrix24.evil.com/b1/photo.png") == "FOREIGN_LINK"
-    assert judged("https://files.partner.org/1") == "FOREIGN_LINK"
-    assert judged("https://files.partner.org/1", file_hosts=["files.partner.org"]) == ""
-    assert judged("https://storage.anywhere.net/1", own) == ""
-    assert judged(f"https://storage.anywhere.net/1?auth={SECRET}", own) == "FOREIGN_LINK"
-    assert judged("http://storage.anywhere.net/1", own) == "INSECURE_LINK"
-    assert judged(f"http://{HOST}/1", own) == "INSECURE_LINK"
+    assert check_link(own) == ""
+    assert check_link("https://cdn-ru.bitrix24.ru/b1/photo.png") == ""
+    assert check_link("https://cdn.com.bitrix24.com/b1/photo.png") == ""
+    assert check_link("https://cdn.bitrix24.evil.com/b1/photo.png") == "FOREIGN_LINK"
+    assert check_link("https://files.partner.org/1") == "FOREIGN_LINK"
+    assert check_link("https://files.partner.org/1", file_hosts=["files.partner.org"]) == ""
+    assert check_link("https://storage.anywhere.net/1", own) == ""
+    assert check_link(f"https://storage.anywhere.net/1?auth={SECRET}", own) == "FOREIGN_LINK"
+    assert check_link("http://storage.anywhere.net/1", own) == "INSECURE_LINK"
+    assert check_link(f"http://{HOST}/1", own) == "INSECURE_LINK"
 
 
 def test_a_redirect_of_a_download_to_a_storage_is_told() -> None:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.bitrix.quota_process import ENDLESS, HOST, SLOWEST, take
 from tests.bitrix.support import FakeClock
-from tests.bitrix.taker import ENDLESS, HOST, SLOWEST, take
 from tests.bitrix.test_limits import Bucket
 
 from b24migrate.bitrix.envelope import Times
@@ -306,7 +306,7 @@ def test_no_turn_is_lost_between_threads_of_several_processes(tmp_path: Path) ->
 def test_no_turn_is_lost_between_processes(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     take(url, 1)
-    command = [sys.executable, "-m", "tests.bitrix.taker", url, "60"]
+    command = [sys.executable, "-m", "tests.bitrix.quota_process", url, "60"]
     started = [subprocess.Popen(command, cwd=ROOT) for _ in range(3)]
     assert [process.wait(PATIENT_S) for process in started] == [0, 0, 0]
     store = open_store(url, (), SystemClock()).store
@@ -323,7 +323,7 @@ def test_processes_that_ask_a_portal_as_often_as_they_may_are_not_refused(tmp_pa
             f'[source]\nwebhook = "{cloud.webhook()}"\nrequests_per_second = 1e-6\nbucket = 50\n'
             '[target]\nwebhook = "http://127.0.0.1:1/rest/1/secret/"\n'
         )
-        command = [sys.executable, "-m", "tests.bitrix.caller", str(config), "25"]
+        command = [sys.executable, "-m", "tests.bitrix.call_process", str(config), "25"]
         started = [subprocess.Popen(command, cwd=ROOT) for _ in range(4)]
         assert [process.wait(PATIENT_S) for process in started] == [0, 0, 0, 0]
         assert cloud.portal.stats.errors["QUERY_LIMIT_EXCEEDED"] == 0

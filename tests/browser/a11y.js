@@ -40,7 +40,7 @@
   for (const element of all("[aria-controls], [aria-labelledby]")) {
     for (const name of ["aria-controls", "aria-labelledby"]) {
       const named = element.getAttribute(name);
-      if (named && !document.getElementById(named)) complain(`${name} leads nowhere`, element);
+      if (named?.split(/\s+/).some((id) => !document.getElementById(id))) complain(`${name} leads nowhere`, element);
     }
   }
   const live = all("[aria-live]");
@@ -51,9 +51,9 @@
     if (hidden(table)) continue;
     if (!table.querySelector("thead th[scope=col]")) complain("a table without headers", table);
     for (const row of table.querySelectorAll(":scope > tbody > tr:not(.opened)")) {
-      if (!row.querySelector("th[scope=row]")) complain("a row without a header", row);
+      if (!row.querySelector("th[scope=row], th[scope=rowgroup]")) complain("a row without a header", row);
     }
-    if (!table.caption && !table.closest("[role=region][aria-label]")) complain("a table without a name", table);
+    if (!table.caption && !table.ariaLabel && !table.closest("[role=region][aria-label]")) complain("a table without a name", table);
   }
   for (const element of all(".scroll, pre")) {
     if (!hidden(element) && element.tabIndex < 0) complain("scrolls, but not by keyboard", element);

@@ -1,4 +1,4 @@
-"""A desk whose migration is at its end, and the screenshots."""
+"""A desk with a completed migration, and the screenshots."""
 
 from __future__ import annotations
 

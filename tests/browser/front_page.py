@@ -1,4 +1,4 @@
-"""What an admin's hands do on the front page: with the mouse, or with the keyboard alone."""
+"""Actions on the front page, by mouse or by keyboard only."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def tab_to(page: Page, name: str) -> None:
 
 
 def press(page: Page, button: str) -> None:
-    """Waits until there is such a button, goes there and says yes; all by keyboard."""
+    """Waits for the button, activates it and confirms, by keyboard only."""
     expect(page.get_by_role("button", name=button, exact=True)).to_be_visible(timeout=LONG_MS)
     tab_to(page, button)
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("Enter")  # the one that says yes has the focus
+    page.keyboard.press("Enter")  # the confirming button has the focus
     expect(page.get_by_role("dialog")).to_have_count(0)

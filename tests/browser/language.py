@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page
 
-# what is the same in every language is marked: something to type, what strangers wrote, what is English by intent
+# text that is the same in every language is marked: commands, data of the company, intentional English
 TEXTS = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = [];

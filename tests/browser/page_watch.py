@@ -1,4 +1,4 @@
-"""A page and everything that must not happen on it: errors, warnings, strangers, broken rules."""
+"""A page that is watched for errors, warnings, requests to other hosts and violations of its policy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Watched:
         self.settle()
 
     def settle(self) -> None:
-        """Until nothing says any more that it loads."""
+        """Waits until no part of the page is loading."""
         expect(self.page.locator("main")).not_to_contain_text(LOADING)
         if not self.page.locator("#login").count():
             expect(self.page.locator("#where")).not_to_be_empty()
@@ -86,7 +86,7 @@ class Watched:
 
 @contextmanager
 def watched(browser: Browser, desk: Desk, *, stranger: bool = False, **options: Any) -> Iterator[Watched]:
-    """By somebody who is signed in, or by a stranger. At its end nothing must have happened that should not."""
+    """For a signed-in user, or for a stranger. At the end the page must have had no errors."""
     context = browser.new_context(
         **{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "Europe/Moscow", **options}
     )

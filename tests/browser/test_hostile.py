@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from tests.browser import hostile
 from tests.browser.conftest import Photograph
 from tests.browser.page_watch import Watched, watched
@@ -55,6 +55,7 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(
         _is_written_out(watch, ids["groups"])
         photograph(watch.page, "hostile-record")
         _is_folded(watch, ids["users"])
+        _is_harmless_report(watch)
         watch.go("/findings")
         assert hostile.BREAKOUT in watch.page.locator("#findings").inner_text()  # the finding that was provoked
         watch.go("/conflicts")
@@ -67,13 +68,23 @@ def _is_harmless(watch: Watched, way: str) -> None:
     assert watch.page.evaluate("window.hacked") is None, way
     assert watch.page.evaluate(STRANGERS) == [], way
     assert "\u202e" not in watch.page.evaluate("document.documentElement.textContent"), way
-    assert watch.page.locator("header nav a").count() == 8, way  # the page is all there
+    assert watch.page.locator("header nav a").count() == 9, way  # the page is all there
     assert watch.page.get_by_role("heading", level=1).count() == 1, way
     assert watch.wider_than_the_screen() == 0, way
 
 
+def _is_harmless_report(watch: Watched) -> None:
+    watch.page.goto(f"{watch.url}/report")
+    expect(watch.page.locator("#contents")).to_be_visible()
+    assert watch.page.evaluate("window.hacked") is None
+    assert watch.page.evaluate(STRANGERS) == []
+    assert "\u202e" not in watch.page.evaluate("document.documentElement.textContent")
+    assert "hacked" in watch.page.locator("main").inner_text()  # the names are shown as texts
+    assert watch.wider_than_the_screen() == 0
+
+
 def _is_written_out(watch: Watched, group: str) -> None:
-    """What cannot be seen, and what would turn a text around."""
+    """Invisible characters, and those that change the text direction."""
     watch.go(f"/records/groups/{group}")
     name = str(watch.page.locator("[data-field=NAME]").text_content())
     for part in (hostile.SCRIPT, hostile.BRACES, r"\u202egnp.exe\u202c", r"nul\u0000bell\u0007escape\u001b[31m"):
@@ -81,7 +92,7 @@ def _is_written_out(watch: Watched, group: str) -> None:
 
 
 def _is_folded(watch: Watched, user: str) -> None:
-    """A megabyte; and its length is said."""
+    """A text of a megabyte is folded and shows its length."""
     watch.go(f"/records/users/{user}")
     field = watch.page.locator("[data-field=NAME]")
     assert "1\u202f000\u202f000 characters" in field.inner_text()

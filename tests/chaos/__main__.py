@@ -15,7 +15,7 @@ from tests.chaos.company import GROUNDS, SIZES, Size, survive
 from tests.chaos.days import live
 
 KILLS, NIGHTLY = 30, 3
-ALL_S = 300.0  # no further company is begun when it could not be finished in time
+ALL_S = 300.0  # no further company starts if it could not finish in time
 ONE_S = {"sqlite": 240.0, "azurite": 900.0, "php": 600.0, "rest": 600.0}
 SLOWER = "on a busy machine: clocks run so much slower, and each company may take so much longer"
 TARGETS = "php: the module for the box, killed as well; rest: a box without it, by its own methods"
@@ -23,7 +23,7 @@ TARGETS = "php: the module for the box, killed as well; rest: a box without it, 
 
 def main() -> int:
     options = _options()
-    # Whoever ends this ends what it has started: the way out leads past those who do that.
+    # Ending this process also ends its children, in the `finally` blocks.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seeds = options.seed or [secrets.randbelow(10_000) for _ in range(options.companies)]
     print(f"seeds {' '.join(map(str, seeds))}", flush=True)
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _one(options: argparse.Namespace, seed: int) -> tuple[str, list[str]]:
-    """What became of one company, and in what it is not as it should be."""
+    """The result of one company, with its differences from the expected one."""
     size, most = SIZES.get(options.target, Size()), max(ONE_S[options.store], ONE_S.get(options.target, 0.0))
     seconds = most * options.slower
     where: dict[str, Any] = {name: getattr(options, name) for name in ("target", "keep", "slower")}

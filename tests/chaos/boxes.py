@@ -1,5 +1,5 @@
-"""What the company moves to: a simulated box, with the module or without it, or one that PHP serves, which may be
-killed as well."""
+"""The target of the company: a simulated box, with or without the module, or one that PHP serves, which may be killed
+as well."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Prove = Callable[[Source, Portal, Migration, Json], Proof]
 Compare = Callable[[Source, Portal, Migration], Iterator[Difference]]
 Edit = Callable[[Portal, str, str, str], None]
 ALL = (*STREAMS, *LATER)
-# What people change on the box by hand.
+# Changes that users make on the box.
 NAMES = {
     "groups": "NAME",
     "tasks": "title",
@@ -34,14 +34,14 @@ STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from a
 @dataclass(frozen=True, slots=True)
 class Box:
     portal: Portal
-    admin_email: str  # whom it knows before anything is moved
+    admin_email: str  # users that it has before the migration
     weather: list[storm.Rule] = field(default_factory=storm.over_the_box)
-    settings: str = ""  # what the configuration says of it besides its address
+    settings: str = ""  # its configuration besides its address
     habits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options of commands
     prove: Prove = lambda source, box, _migration, status: proof.prove(source, box, status)
     compare: Compare = proof.differences
     edit: Edit = lambda box, stream, number, text: box.edit(stream, number, {NAMES[stream]: text})
-    book: Callable[[Portal], Json] = proof.snapshot  # what a further run must not change
+    book: Callable[[Portal], Json] = proof.snapshot  # data that a further run must not change
     in_turn: bool = False
     untaken: Collection[str] = ()  # streams of which the box takes nothing
     strike: Callable[[], None] | None = None
@@ -79,7 +79,7 @@ def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
 
 @contextmanager
 def served_by_php(folder: Path, speed: float) -> Iterator[Box]:
-    with php_box(folder) as php, portal(php.url, *_pace(speed), module="tests.front_door") as door:
+    with php_box(folder) as php, portal(php.url, *_pace(speed), module="tests.faulty_proxy") as door:
         # no record is written in one transaction with its key: the more ways there are to die
         php.tell("reset", {"apart": ALL})
         own = _records(php)

@@ -25,7 +25,7 @@ from tests.chaos.proof import Proof, digest
 from tests.chaos.store_reader import AzuritePeek, Cell, Peek, SqlitePeek
 
 LONGEST = 20_000
-EXISTING = "7"  # the source user whom the box knows already
+EXISTING = "7"  # the source user that the box has already
 PLACEHOLDER = "1"  # the box's administrator stands in for bots
 CONFIG = """
 [source]
@@ -109,7 +109,7 @@ SIZES = {
 
 
 class Ground(NamedTuple):
-    """Where a migration keeps its state, how many processes work on it, and how fast their clocks run."""
+    """The store of a migration, the number of its processes, and the speed of their clocks."""
 
     url: str
     peek: Peek
@@ -140,7 +140,7 @@ class Report:
     seed: int
     tally: Tally
     proof: Proof
-    seen: dict[str, Json]  # what each portal counted during the storm
+    seen: dict[str, Json]  # counts of each portal during the faults
     people: int
     repaired: int
     exits: list[int]
@@ -243,7 +243,7 @@ def _survive(
 def prepare(
     place: tuple[Path, Ground], portals: tuple[Portal, Box], chance: random.Random, more: str = ""
 ) -> tuple[Migration, Callable[[], Source]]:
-    """A migration that has not begun, and how the source stands whenever that is asked. `more`: settings of runs."""
+    """A migration before its start, and the current state of the source. `more`: settings of runs."""
     folder, under = place
     cloud, target = portals
     linked = _known_to_both(cloud, target)
@@ -263,7 +263,7 @@ def _known_to_both(cloud: Portal, box: Box) -> dict[str, str]:
 
 
 def _shorten(cloud: Portal) -> None:
-    """One deal has two million characters to say, which nobody sends in the little time that a call has here."""
+    """One deal has two million characters, more than a call can send in the short time limit here."""
     for deal in cloud.dump("crm_deals"):
         text = deal["fields"]["comments"] or ""
         if len(text) > LONGEST:
@@ -271,8 +271,7 @@ def _shorten(cloud: Portal) -> None:
 
 
 def _settle(migration: Migration, rightly: int) -> tuple[int, list[int]]:
-    """The weather clears. What came after its pass is fetched, and what three attempts were not enough for is retried,
-    as an operator would: by `run` and `retry`."""
+    """The faults end. `run` and `retry` read later records and retry failed ones, as an operator would."""
     exits = [migration.finish("run")]
     before = failed(status(migration)) + migration.files_failed()
     if before > rightly:
@@ -290,7 +289,7 @@ def rightly_failed(source: Source) -> int:
 
 
 def rightly_lost(source: Source) -> int:
-    """Files that nobody can fetch."""
+    """Files that cannot be downloaded."""
     return len(lost(source)) + len(foreign(source))
 
 

@@ -143,7 +143,7 @@ class Life:
             one.wait(HOURS)
 
     def night(self, day: int, kills: int) -> None:
-        """The pass in bad weather, killed so often; now and then somebody still works."""
+        """A pass with faults, killed so often; sometimes users change records meanwhile."""
         self.cloud.faults(storm.without_growth(storm.over_the_cloud()), self.report.seed + day)
         self.box.portal.faults(self.box.weather, self.report.seed + day)
         company, killed = Company(self.migration, self.under.helpers, "sync"), 0
@@ -199,7 +199,7 @@ class Life:
             raise RuntimeError(f"{' '.join(command)} ended with exit code {code}:\n{self.migration.last_words()}")
 
     def settle(self) -> None:
-        """What three attempts in the storm were not enough for is retried, as an operator would."""
+        """Retries records that failed three times, as an operator would."""
         before = failed(status(self.migration)) + self.migration.files_failed()
         if before > rightly_failed(self.source()):
             self.migration.finish("retry")

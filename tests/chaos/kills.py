@@ -23,7 +23,7 @@ ENTITIES = (
     *("crm_recurring", "crm_calls", "crm_activities", "crm_comments", "crm_notes"),
 )
 ANY = "any"
-# A process is killed in every get and every set, and in some of the phases that are alike for all entities.
+# A process is killed in every get and every set, and in some of the phases that are the same for all entities.
 CELLS: tuple[Cell, ...] = (
     *((entity, phase) for entity in ENTITIES for phase in ("get", "set")),
     *[(ANY, "custom-fields-set")] * 2,
@@ -46,7 +46,7 @@ class Migration:
         self, folder: Path, config: Path, speed: float, peek: Peek, habits: Mapping[str, tuple[str, ...]] | None = None
     ) -> None:
         """`habits`: the options that each command gets besides."""
-        self._command = [sys.executable, "-m", "tests.chaos.hurried", str(time.time()), str(speed), "--config"]
+        self._command = [sys.executable, "-m", "tests.chaos.fast_clock", str(time.time()), str(speed), "--config"]
         self._command.append(str(config))
         self._habits = habits or {}
         self.folder = folder
@@ -96,7 +96,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 class Tally:
-    """Where it shall be killed and how often it was; how often it ended by itself."""
+    """The places of its kills, their number, and how often it ended without one."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Company:
         """A person pauses them all. Whoever runs the plan leaves by himself, unless he is killed while he does, or was
         only just being started: then it is he who came last."""
         if self._migration.finish("pause") != 0:
-            return  # it has come to its end, or has not begun yet
+            return  # it has ended, or has not started yet
         tally.pauses += 1
         if chance.random() < 0.3:
             end(self._processes[0])
@@ -196,7 +196,7 @@ def run_and_kill(
     helpers: int = 0,
     strike_box: Callable[[], None] | None = None,
 ) -> None:
-    """Until it was killed as often as wanted and then ended by itself. Raises TimeoutError when it does not."""
+    """Runs until it was killed as often as planned and then ended normally. Raises TimeoutError otherwise."""
     company = Company(migration, helpers)
     try:
         while True:

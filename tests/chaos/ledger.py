@@ -1,5 +1,5 @@
-"""What the source had after each pass and what was done on both sides since: what the box may lack, what must be told as
-deleted, and what as changed on both sides."""
+"""The ledger of the source after each pass and of later changes on both sides: records that the box may lack, that must
+be listed as deleted, and as conflicts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def by_stream() -> Ids:
 
 @dataclass
 class Ledger:
-    moves: str = "nothing"  # what a message in the chat of a task moves in the list of tasks
+    moves: str = "nothing"  # effect of a message in a task's chat on the list of tasks
     known: Ids = field(default_factory=by_stream)  # shown to a pass that ended
     created: Ids = field(default_factory=by_stream)
     excluded_chats: set[str] = field(default_factory=set)  # of those known: no store keeps one that is gone
@@ -64,7 +64,7 @@ class Ledger:
     # ------------------------------------------------------------ what happens
 
     def note(self, changes: Json) -> None:
-        """What `mutate` tells."""
+        """The answer of `mutate`."""
         for stream, lists in changes["streams"].items():
             self.created[stream] |= {*lists["created"]}
             self.counts.update({done: len(ids) for done, ids in lists.items()})
@@ -75,7 +75,8 @@ class Ledger:
                 self.unseen.add((one["stream"], one["id"]))
 
     def look(self, source: Source) -> None:
-        """After a pass: this is what it was shown. What it may have missed may go before any pass has seen it."""
+        """Notes the records that a pass was shown. A record that it may have missed may disappear before any pass sees
+        it."""
         for stream, rows in source.rows.items():
             self.known[stream] |= {one for one in rows if (stream, one) not in self.unseen}
         self.excluded_chats |= source.excluded_chats
@@ -128,7 +129,7 @@ class Ledger:
             stream = STREAMS.get(one.stream)
             if one.what == EXTRA:
                 known = one.stream == "files" or one.key in self.keys(one.stream)
-                if not known or (stream and stream.access):
+                if not known or (stream and stream.deletions.access):
                     yield str(one)
             elif (stream and one.field in stream.changes.volatile) or (one.key, one.field) in edited:
                 continue  # it moves by itself and comes with the next change; or nobody may overwrite it unasked
@@ -149,7 +150,7 @@ class Ledger:
         links: Sequence[Mapping[str, str]],
         policy: str,
     ) -> Iterator[str]:
-        """What is gone is told, and nothing else. What is hidden from the webhook's owner nobody can tell from it."""
+        """Exactly the deleted records are listed. Records hidden from the webhook's owner look the same."""
         self.told = by_stream()
         for row in table:
             self.told[row["stream"]].add(row["source_id"])
@@ -162,12 +163,12 @@ class Ledger:
             yield from (f"{stream}: {one} is told as deleted and is there" for one in sorted(self.told[stream] - may))
         on_box = {(one["stream"], one["source_id"]) for one in links}
         for row in table:
-            one, access = (row["stream"], row["source_id"]), STREAMS[row["stream"]].access
+            one, access = (row["stream"], row["source_id"]), STREAMS[row["stream"]].deletions.access
             if (access or (policy == "delete" and not row["reason"])) and one in on_box:
                 yield f"{one[0]}: {one[1]} is deleted and still on the box, without a reason"
 
     def listed_conflicts(self, source: Source, listed: Iterable[Mapping[str, str]]) -> Iterator[str]:
-        """All that changed on both sides and can be sent, and nothing that nobody changed on the box."""
+        """Exactly the records that changed on both sides and can be sent."""
         found = {(row["stream"], row["source_id"]) for row in listed}
         bad = failures(source)
         must = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
@@ -180,8 +181,8 @@ class Ledger:
         self.conflicts |= found
 
     def accounts(self, source: Source, status: Json) -> Iterator[str]:
-        """The sums of every stream close, and nothing is left to do. What the source does not show any more, and nobody
-        can prove to be deleted, verify counts."""
+        """The sums of every stream match, and no work is left. Verify counts records that the source no longer shows
+        but whose deletion cannot be proven."""
         for about in status["entities"].values():
             for stream, counts in about["streams"].items():
                 arrived = counts["import_ok"] + counts["import_err"] + counts["excluded"]
@@ -194,17 +195,19 @@ class Ledger:
                     yield f"{stream}: {counts['deleted']} counted as deleted, {len(self.told[stream])} listed"
 
     def gone(self, source: Source, stream: str) -> set[str]:
-        """What is not told as deleted and not shown any more. Of an excluded chat no store has anything."""
+        """Records that are not shown any more and not listed as deleted. No store keeps an excluded chat."""
         found = self.known[stream] - source[stream].keys() - self.told[stream]
         of_chats = stream in ("chats", "chat_messages")
         return {one for one in found if not (of_chats and one.partition(":")[0] in self.excluded_chats)}
 
 
 def is_provable(stream: str, number: str, there: Mapping[str, set[str]]) -> bool:
-    """Of a parent whose deletion nobody can prove the children cannot be either."""
+    """If the deletion of a parent cannot be proven, that of its children cannot be either."""
     known = STREAMS[stream]
     of = STREAMS.get(known.parent)  # an aid is no stream of its own
-    return not known.unprovable and not (of and of.unprovable and number.rpartition(":")[0] not in there[of.name])
+    return not known.deletions.unprovable and not (
+        of and of.deletions.unprovable and number.rpartition(":")[0] not in there[of.name]
+    )
 
 
 def is_explained(stream: str, trap: str) -> bool:

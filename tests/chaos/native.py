@@ -1,5 +1,5 @@
-"""The proof for a box without the module, which knows no keys: its own book of what was ever made there, against the
-links that the store has, against what the source has, and against what verify and the certificate say."""
+"""The proof for a box without the module, which has no keys: its own ledger of created records is compared with the
+links in the store, with the source, and with verify and the certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOWHERE = "none"  # of what the box had said that it does not keep
 # REST offers no way to write these without mails, robots and today's date (docs/rest-target.md).
 UNTAKEN = frozenset({*SALES, "crm_recurring", *TIMELINE})
 CRM = ("crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
-# What the box's book calls them. Folders hold the files, a group has its chat; nothing stands for those.
+# Their names in the box's ledger. Folders of files and chats of groups have no counterpart.
 KINDS: Mapping[str, Sequence[str]] = {
     **{name: (name,) for name in ("departments", "users", "groups", "group_members", "chats", "tasks", "files")},
     "messages": ("chat_messages",),
@@ -86,7 +86,7 @@ def prove(source: Source, box: Portal, migration: Migration, status: Json) -> Pr
 
 
 def differences(source: Source, box: Portal, migration: Migration) -> Iterator[Difference]:
-    """The same for a company that goes on: what was removed again is not counted, and nobody knows the values."""
+    """The same for a company that keeps changing: deleted records are not counted, and values are not compared."""
     links, bad = _links(migration), failures(source)
     held = {stream: [_row(one) for one in links if one.stream == stream] for stream in (*STREAMS, *LATER)}
     ids = Ids(source, held, box.webhook.partition("/rest/")[0], {owner: [] for owner in source.custom})
@@ -140,7 +140,7 @@ def _row(link: Link) -> Json:
 
 
 def _arrivals(wanted: Mapping[str, Mapping[str, Json]], links: Sequence[Link]) -> Iterator[str]:
-    """What should have arrived did, and nothing else."""
+    """Exactly the expected records arrived."""
     for stream in (*STREAMS, *LATER):
         there = {one.key for one in links if one.stream == stream}
         yield from (f"{stream}: {key} did not arrive" for key in sorted(wanted[stream].keys() - there))
@@ -155,7 +155,7 @@ def _findings(findings: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str
 
 
 def _untold(migration: Migration) -> Iterator[str]:
-    """What the box does not take is on the list that was accepted, and nothing of it was written."""
+    """Records that the box does not accept are on the fidelity list, and none of them was written."""
     told = {row["stream"] for row in migration.table("fidelity") if row["keeping"] == "lost" and not row["field"]}
     yield from (f"{stream}: the fidelity list does not say that it is lost" for stream in sorted(UNTAKEN - told))
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """Where a portal listens, and what can be asked behind its back."""
+    """The address of a portal and of its control API."""
 
     control: str
     webhook: str

@@ -1,4 +1,4 @@
-"""The proof: what the box holds against what it should hold, and what the store says about it."""
+"""The proof: the content of the box compared with the expected one and with the store."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
 
 
 def differences(source: Source, box: Portal, _migration: Json = None) -> Iterator[Difference]:
-    """On the box, whatever the store says."""
+    """On the box, without regard to the store."""
     held = snapshot(box)
     wanted = expected(source, ids_on_box(source, box, held))
     for stream in held:
@@ -131,7 +131,7 @@ def _fields(wanted: Fields, there: Fields, others: Iterable[str] = ()) -> Iterat
 
 
 def _likeness(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
-    """What the box had already was linked rightly: it is of the same kind, and has the same code or the same name."""
+    """Records that the box had already are linked correctly: they have the same type, and the same code or name."""
     for name in ("ENTITY_ID", "entityTypeId", "UF_HEAD", "CURRENCY", "code", "rate", "base"):
         if name in wanted and wanted[name] != there.get(name):
             yield name, f"{name} is {there.get(name)!r}, not {wanted[name]!r}"
@@ -144,7 +144,7 @@ def _likeness(wanted: Fields, there: Fields) -> Iterator[tuple[str, str]]:
 
 def _first_difference(value: Json, actual: Json) -> tuple[str | None, Json, Json]:
     """Where, what should be there, what is; None where all is as it should be."""
-    if isinstance(value, dict) and isinstance(actual, dict):  # what was emptied may be there, as empty
+    if isinstance(value, dict) and isinstance(actual, dict):  # emptied values may be there as empty ones
         parts = ((f"/{name}", value.get(name), actual.get(name)) for name in {**value, **actual})
     elif isinstance(value, list) and isinstance(actual, list) and len(value) == len(actual):
         parts = ((f"/{at}", *both) for at, both in enumerate(zip(value, actual, strict=True)))
@@ -168,7 +168,7 @@ def _same(value: Json, actual: Json) -> bool:
 
 
 def conduct(box: Portal) -> Iterator[str]:
-    """What the box noticed about every call that it ever got."""
+    """The box's counts of all calls."""
     watched = box.look("imports")
     if watched["order_violations"]:
         yield f"{watched['order_violations']} messages came after a later one of their chat"
@@ -234,8 +234,8 @@ def accounts(
     status: Json,
     lacking: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Every source id is IMPORT_OK, IMPORT_ERR, excluded or impossible, and the store says the same as the box. Verify
-    has found `lacking` and nothing else."""
+    """Every source ID is IMPORT_OK, IMPORT_ERR, excluded or impossible, and store and box agree. Verify has found
+    exactly `lacking`."""
     excluded = {
         "chats": len(source.excluded_chats),
         "task_comments": len(source.copied),

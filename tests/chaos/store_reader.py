@@ -1,4 +1,4 @@
-"""What the store says about the migration, asked behind its back: as an onlooker would, not through the product."""
+"""Reads the store of a migration directly, not through the product."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Cell = tuple[str, str]
 class Peek(Protocol):
     @property
     def pace_s(self) -> float:
-        """How often it may be asked."""
+        """The pause between two reads."""
         ...
 
     def running(self) -> list[Cell]:
-        """The phases that are under way; nothing when the store cannot be asked at this instant."""
+        """The running phases; empty if the store cannot be read at this moment."""
         ...
 
     def files_failed(self) -> int: ...
@@ -59,7 +59,7 @@ class AzuritePeek:
     def at(cls, url: str) -> Iterator[AzuritePeek]:
         from b24migrate.stores.azure.account import Account, Address
 
-        with contextlib.closing(Account(Address.of(url))) as account:
+        with contextlib.closing(Account(Address.parse(url))) as account:
             yield cls(account)
 
     def running(self) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""What befalls the calls of both portals: by seeded chance, about every fifth of them."""
+"""Faults in calls of both portals: about every fifth call, by seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITES = (
     *("*.add", "*.create", "*.addsubfolder", "*.uploadfile", "crm.item.batchImport", "*.commit"),
     *("*.update", "*.set", "*.setOwner"),
 )
-# What people change in each record.
+# The fields that users change in each record.
 SOLD = {
     **dict.fromkeys(
         ("crm_companies", "crm_contacts", "crm_deals", "crm_leads", "crm_quotes", "crm_invoices"), "comments"
@@ -75,8 +75,8 @@ def over_the_box() -> list[Rule]:
 
 
 def over_a_box_without_the_module(speed: float) -> list[Rule]:
-    """Bad weather, though less of it, since there are ten times as many calls; a command now and then that fails inside
-    a batch; answers to writes that get lost, and writes that take their time: whoever sent them may be dead by then."""
+    """Fewer faults, since there are ten times as many calls; failing commands inside a batch; lost answers to writes,
+    and slow writes, whose sender may be dead when they end."""
     weather = [
         {"kind": kind, "probability": chance / 2, "inner": False}
         for kind, chance in WEATHER.items()
@@ -89,7 +89,7 @@ def over_a_box_without_the_module(speed: float) -> list[Rule]:
 
 
 def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:
-    """The portal shows the text of a comment to its author only, so he whose webhook it is writes a few."""
+    """The portal shows the text of a comment to its author only, so the webhook's owner writes a few."""
     posts = [post["id"] for post in cloud.dump("feed_posts", visible_to="1")]
     for number in range(12):
         text = f"[USER={1 + number % 5}]Коллега[/USER], см. {chance.randrange(100)}" if number % 3 else "+1"
@@ -98,7 +98,7 @@ def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:
 
 
 def people_keep_working(cloud: Portal, chance: random.Random) -> str:
-    """Somebody writes, edits or deletes something while the migration runs; says what."""
+    """Changes a record while the migration runs, and returns which one."""
     return chance.choice((_talk, _talk, _sell, _sell, _follow, _follow, _work, _post))(cloud, chance)
 
 
@@ -121,7 +121,7 @@ def _sell(cloud: Portal, chance: random.Random) -> str:
 
 
 def _follow(cloud: Portal, chance: random.Random) -> str:
-    """What hangs on records of the CRM changes, or there is more of it."""
+    """Changes or adds calls, activities and comments of CRM records."""
     if chance.random() < 0.5:
         return _change(cloud, chance, FOLLOWED)
     stream = chance.choice(ADDED)
@@ -138,7 +138,7 @@ def _change(cloud: Portal, chance: random.Random, texts: Mapping[str, str]) -> s
 
 
 def _work(cloud: Portal, chance: random.Random) -> str:
-    # A comment that the portal shows twice and that somebody changes in one place only would be two comments.
+    # A comment that the portal shows twice would become two if it was changed in one place only.
     comment = chance.choice([one for one in cloud.dump("task_comments") if not (one["forum"] and one["message"])])
     task, text = int(comment["fields"]["task_id"]), _words(chance)["text"]
     wishes = (

@@ -14,7 +14,7 @@ ROOT = Path(b24migrate.__file__).parent
 CODE = re.compile(r"[A-Z][A-Z0-9_]{3,}|[a-z]+_[a-z_]+")
 KEYWORDS = {"code", "error_code"}
 DEFINITIONS = {"Field", "Stream"}  # there `code` is a field's, no error's
-# which argument of whom is a code
+# position of the code in the arguments
 PLACES = {"of_code": 0, "Failure": 0, "Fault": 0, "_refused": 1, "Settled": 3, "dead_letter_text": 2}
 ANYWHERE = {"_fail", "_failed_outcome"}
 GATES = {"GateUnmet", "Unmet"}
@@ -22,7 +22,7 @@ GATES = {"GateUnmet", "Unmet"}
 
 @cache
 def codes() -> dict[str, str]:
-    """Each with a place where it is given. What is only known when it runs is `599` or `users`."""
+    """Each with a place where it is used. Values known only at run time are `599` or `users`."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}
     names = {name: value for tree in trees.values() for name, value in _constants(tree)}
     found: dict[str, str] = {}

@@ -64,7 +64,7 @@ class Scene:
         self.config.write_text(portals + entities + self.more)
 
     def run(self, *arguments: str) -> Result:
-        """In this process; what it said is kept for the search for secrets."""
+        """In this process; its output is kept for the search for secrets."""
         assert self.capture is not None
         self.write()
         self.capture.readouterr()
@@ -133,7 +133,7 @@ def box(*options: str) -> Iterator[Running]:
 
 @contextmanager
 def answering(answers: Mapping[str, object], default: object = "<html><body>Hello</body></html>") -> Iterator[str]:
-    """The webhook of something that answers each method alike, and anything else with a web page."""
+    """The webhook of a server that gives every method the same answer, and anything else a web page."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

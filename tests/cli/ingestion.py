@@ -1,4 +1,4 @@
-"""Where Application Insights takes telemetry in, on loopback."""
+"""The ingestion endpoint of Application Insights, on loopback."""
 
 from __future__ import annotations
 

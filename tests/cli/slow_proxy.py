@@ -1,4 +1,4 @@
-"""A proxy before a portal that can let an answer trickle: a byte a second, as long as the test wants."""
+"""A proxy in front of a portal that can slow down answers to a byte a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 
 class Tampering:
-    """`slow` says which paths trickle; it is asked with the path and the body of each request."""
+    """`slow` decides by path and body whether an answer is slow."""
 
     def __init__(self, url: str) -> None:
         self.slow: Callable[[str, bytes], bool] = lambda *_: False

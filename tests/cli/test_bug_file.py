@@ -26,7 +26,7 @@ def divided() -> ZeroDivisionError:
         return bug
 
 
-def named() -> KeyError:
+def key_error() -> KeyError:
     try:
         raise KeyError("name")
     except KeyError as bug:
@@ -58,7 +58,7 @@ def test_it_is_readable_by_its_owner_only() -> None:
 def test_every_bug_has_one_file() -> None:
     keep = bug_keeper(no_secret)
     assert keep(divided(), "users 5") == keep(divided(), "users 6")
-    assert keep(named(), "users 5") != keep(divided(), "users 5")
+    assert keep(key_error(), "users 5") != keep(divided(), "users 5")
     assert len(list(Path().glob("b24migrate-bug-*.txt"))) == 2
 
 

@@ -73,7 +73,7 @@ class Large:
         company = self.source.portal.company
         found = company.file(FILE_BASE + 20)
         assert found is not None
-        assert Habit.of(found[0].id) is Habit.WEB_SERVER
+        assert Habit.by_number(found[0].id) is Habit.WEB_SERVER
         rows: dict[str, Any] = {str(row["key"]): row["fields"] for row in self.target.portal.imports.dump("files")}
         assert rows[f"source:file:disk:{found[0].id}"]["size"] == SIZE  # which the box says of a digest that is right
 

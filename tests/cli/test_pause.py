@@ -11,7 +11,7 @@ from tests.cli.command import Scene, box, held_cloud, until_something_runs
 from b24migrate.cli import session
 
 
-def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
+def wait_for_exit(child: subprocess.Popen[str]) -> tuple[int, str, str]:
     out, err = child.communicate(timeout=300)
     return child.returncode, out, err
 
@@ -34,7 +34,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         assert result.out.startswith(f"Paused by {getpass.getuser()}@")
         assert "b24migrate resume" in result.out
         hold.let_go()
-        code, out, err = left(child)
+        code, out, err = wait_for_exit(child)
         assert code == 3, out + err
         sentence, hint = err.splitlines()
         assert sentence == result.out.splitlines()[0].partition(" Running jobs")[0]
@@ -67,7 +67,7 @@ def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(sc
         again = scene.run("pause", "--json").json
         assert again == data
         hold.let_go()
-        code, out, _ = left(child)
+        code, out, _ = wait_for_exit(child)
         assert code == 3
         assert f'"exit_code": 3, "message": "{data["message"]}' in out
         assert f'"run": "{data["run"]}"' in out
@@ -80,7 +80,7 @@ def test_the_command_that_began_a_paused_run_goes_on_with_it_too(scene: Scene) -
         until_something_runs(scene)
         paused = scene.run("pause", "--json").json["run"]
         hold.let_go()
-        left(child)
+        wait_for_exit(child)
         ended = scene.run("run", "--entity", "users", "--entity", "groups", "--json")
         assert (ended.code, ended.json["run"]) == (0, paused), ended.all
 

@@ -39,7 +39,7 @@ def test_no_output_log_store_or_file_holds_a_secret_after_a_storm(scene: Scene) 
         scene.source, scene.target = source.webhook(), target.webhook()
         scene.more = "[run]\nentities = []\n"  # all of them: links to files of the CRM and of tasks hold the secret
         scene.source += f'"\nmore_webhooks = ["{source.webhook(2)}"]\n# "'
-        planted(source)
+        plant_secret(source)
         scene.run("doctor")
         assert scene.run("run").code in (4, 5)
         for command in (
@@ -68,7 +68,7 @@ def test_no_output_log_store_or_file_holds_a_secret_after_a_storm(scene: Scene) 
     assert "{{webhook:" in store, "the portal did show it"
 
 
-def planted(source: Running) -> None:
+def plant_secret(source: Running) -> None:
     """The portal itself shows the secret: in a text, and in the address of a photo that is not there."""
     for wish in (
         {"stream": "groups", "op": "add", "fields": {"NAME": f"See {source.webhook()}", "OWNER_ID": "2"}},

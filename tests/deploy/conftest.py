@@ -1,4 +1,4 @@
-"""Where the deployment lies."""
+"""The folder of the deployment."""
 
 from __future__ import annotations
 

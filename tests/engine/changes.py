@@ -101,7 +101,7 @@ def dismissed_user(firm: Firm) -> Expected:
 
 
 def emptied_user(firm: Firm) -> Expected:
-    """What is empty now, in both spellings, is cleared."""
+    """Clears the field in both spellings."""
     key = firm.take("users", lambda row: row.get("PERSONAL_STREET") and row["WORK_PHONE"] and row.get(UF_STRING))
     without(firm.company.users, key, "PERSONAL_STREET", "SECOND_NAME")
     firm.change("users", key, {"WORK_PHONE": "", UF_STRING: ""})
@@ -158,7 +158,7 @@ def left_chat(firm: Firm) -> Expected:
 
 
 def reader_left_chat(firm: Firm) -> Expected:
-    """The first webhook does not see the chat any more; the second one tells who is in it."""
+    """The first webhook no longer sees the chat; the second one returns its participants."""
     both = {1, 2}
     key = firm.take("chats", lambda row: is_group_chat(row) and both <= {*firm.company.chats[int(row["id"])].members})
     chat = firm.company.chats[int(key)]
@@ -187,7 +187,7 @@ def edited_message(firm: Firm) -> Expected:
 
 
 def deleted_message(firm: Firm) -> Expected:
-    """It stays in its place, without what it said."""
+    """It stays in its place, without its text."""
     key = firm.take("chat_messages")
     chat, _, number = key.partition(":")
     firm.made.change("chat_messages", "delete", chat=chat, id=number)

@@ -1,6 +1,6 @@
-"""One small company with something of every stream, and what was staged and imported of it, to be compared.
+"""A small company with records of every stream, and its staged and imported records, to be compared.
 
-Nothing here knows what a stream is about: how the control room spells a change is all that is said of single ones."""
+Nothing here depends on a stream, except the form of a change in the control API."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ SUITABLE: Mapping[str, Callable[[str, Mapping[str, Json]], bool]] = {
 
 
 def place_of(stream: Stream, before: Snapshot, row_key: str) -> dict[str, Json]:
-    """How the control room is told which record is meant."""
+    """The form in which the control API identifies a record."""
     parent, _, child = row_key.rpartition(":")
     places: dict[str, dict[str, Json]] = {
         "group_members": {"group": parent, "user": child},
@@ -245,7 +245,7 @@ def rename_stage(company: Company, row_key: str, field: str, value: str) -> None
             row[field] = value
 
 
-# What the control room has no word for.
+# Streams that the control API cannot change.
 BY_HAND: Mapping[str, Callable[[Company, str, str, str], None]] = {
     "crm_types": retitle_type,
     "crm_categories": rename_pipeline,

@@ -21,7 +21,7 @@ TakeUp = Callable[[Path], World]
 
 
 class Listening(Imports):
-    """Keeps what it took, as text: nobody who changes a record changes what is told to the next box."""
+    """Keeps the records as text, so that a change of a record does not change the next box."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

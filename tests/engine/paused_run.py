@@ -25,7 +25,7 @@ def pause(app: App) -> plan.Run:
 
 
 def pause_and_be_told(app: App) -> None:
-    """For a hand of the crew: somebody pauses the run, and the hand goes on when all hands have been told."""
+    """For a worker: pauses the run, and continues when all workers know it."""
     pause(app)
     hand: Any = threading.current_thread()
     over: threading.Event = hand._target.__self__._over

@@ -1,4 +1,4 @@
-"""What the tests of refusals share."""
+"""Shared by the tests of refusals."""
 
 from __future__ import annotations
 

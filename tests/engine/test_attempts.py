@@ -30,7 +30,7 @@ def failures_of(world: World, group: str) -> list[tuple[datetime, RecordFailed]]
     return [(at, one) for at, one in failed if (one.stream, one.source_id) == ("groups", group)]
 
 
-def others(world: World, group: str) -> set[str]:
+def other_statuses(world: World, group: str) -> set[str]:
     return {one["Status"] for key, one in world.records("Groups").items() if key != group}
 
 
@@ -40,7 +40,7 @@ def test_an_item_that_failed_for_good_is_an_error_at_once(small: World) -> None:
     assert small.run().exit_code == 5
     one = small.records("Groups")[group]
     assert (one["Status"], one["Attempts"], one["LastErrorCode"]) == ("IMPORT_ERR", 1, "VALIDATION")
-    assert others(small, group) == {"IMPORT_OK"}
+    assert other_statuses(small, group) == {"IMPORT_OK"}
     assert small.letters() == []
     assert f"source:groups:{group}" not in small.imported("groups")
 
@@ -67,7 +67,7 @@ def test_an_item_that_may_succeed_later_gets_three_attempts(small: World) -> Non
     # Half a second less, since a failure is told of a little later than its wait begins; more, since work takes time.
     assert 2.0 - 0.5 <= (second - first).total_seconds() < 2.4 + 3.0
     assert 6.0 - 0.5 <= (third - second).total_seconds() < 7.2 + 3.0
-    assert others(small, group) == {"IMPORT_OK"}
+    assert other_statuses(small, group) == {"IMPORT_OK"}
     assert [(scope, kind, code) for scope, kind, code, _ in small.letters()] == [("groups-set", "send", "LOCKED")]
 
 
@@ -111,7 +111,7 @@ def test_a_poisonous_record_does_not_take_its_neighbours_down(small: World, monk
     assert (one["Status"], one["Attempts"]) == ("IMPORT_ERR", 3)
     assert len(calls) < 10  # what the portal may be to blame for uses no attempt, and is tried again
     assert calls[-1] == [poison]
-    assert others(small, group) == {"IMPORT_OK"}
+    assert other_statuses(small, group) == {"IMPORT_OK"}
     assert len(small.letters()) == 1
 
 

@@ -82,10 +82,10 @@ def test_products_are_what_the_source_says(made: World) -> None:
             assert got["iblockSectionId"] == (sections[str(row["iblockSectionId"])] if row["iblockSectionId"] else None)
             parent = row.get("parentId")
             assert got["parentId"] == (products[parent["value"]] if parent else None)
-            assert set(got["properties"]) == {props[f"{side}:{one}"] for one in filled(row, source)}
+            assert set(got["properties"]) == {props[f"{side}:{one}"] for one in filled_properties(row, source)}
 
 
-def filled(row: dict[str, Any], source: Any) -> list[str]:
+def filled_properties(row: dict[str, Any], source: Any) -> list[str]:
     names = [name.removeprefix("property") for name, value in row.items() if name.startswith("property") and value]
     known = {one: source.properties.row(int(one)) for one in names}
     return [one for one in names if known[one]["propertyType"] not in "EF"]

@@ -11,17 +11,16 @@ from tests.engine.skipped_records import closes, skipped
 from tests.engine.world import World, small, world
 
 from b24migrate.engine.phases.compose import Composer
-from b24migrate.entities.chats import reader
+from b24migrate.entities.chats import details, reader
 from b24migrate.entities.chats import streams as chats
+from b24migrate.entities.chats.details import COMMENTS, FoundChat
 from b24migrate.entities.chats.reader import (
-    COMMENTS,
     COPILOT,
     NOT_BEGUN,
     NOTIFICATIONS,
     OF_A_TASK,
     OPEN_LINE,
     UNKNOWN_KIND,
-    FoundChat,
     recent_chat,
 )
 from b24migrate.insight import certificate
@@ -255,7 +254,7 @@ def test_only_a_list_that_is_excluded_anyway_may_be_missing(
 REFUSED_READS: dict[str, Callable[[Any], object]] = {
     "im.recent.list": lambda source: reader.gather(source, {}, 0),
     "im.dialog.get": lambda source: reader.ask_chat_numbers(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
-    "im.dialog.users.list": lambda source: reader.active_participants(source, FoundChat(2, "chat2", 0)),
+    "im.dialog.users.list": lambda source: details.active_participants(source, FoundChat(2, "chat2", 0)),
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
-from tests.engine.test_sync_chats import GET, age, asked, chats, gone, is_sound, message, say, sync
+from tests.engine.test_sync_chats import GET, age, chats, is_sound, message, say, sync
 from tests.engine.world import World
 
 from b24migrate.entities.chats import search
@@ -44,7 +44,7 @@ def delete_and_write(made: World) -> tuple[str, int, Chat]:
 def arrived(made: World, done: tuple[str, int, Chat]) -> bool:
     erased, new, renamed = done
     assert sync(made).exit_code == 0
-    assert gone(made) == {erased}
+    assert made.deleted("ChatMessages") == {erased}
     assert message(made, new)["text"].startswith("Новое")
     assert made.imported("chats")[f"source:chat:{renamed.id}"]["fields"]["name"] == "Другой чат"
     return is_sound(made)
@@ -53,15 +53,15 @@ def arrived(made: World, done: tuple[str, int, Chat]) -> bool:
 def test_chats_without_news_are_not_asked_about(talk: World) -> None:
     age(talk)
     assert sync(talk).exit_code == 0
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    calls = asked(talk)
+    calls = talk.take_calls()
     assert calls[SEARCH]
     assert calls[DETAILS] < len(talk.records("Chats")) / 2
     done = delete_and_write(talk)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    later = asked(talk)
+    later = talk.take_calls()
     assert later[DETAILS] <= calls[DETAILS] + 1  # the one with another name
     assert arrived(talk, done)
 
@@ -73,11 +73,11 @@ def test_a_search_with_wrong_numbers_is_not_asked_twice(
     shown_otherwise(monkeypatch, lambda row: {number: row[number] - 1})
     age(talk)
     done = delete_and_write(talk)
-    asked(talk)
+    talk.take_calls()
     assert arrived(talk, done)
-    assert asked(talk)[SEARCH]
+    assert talk.take_calls()[SEARCH]
     assert sync(talk, phases=GET).exit_code == 0
-    calls = asked(talk)
+    calls = talk.take_calls()
     assert not calls[SEARCH]
     assert calls[DETAILS] >= len(talk.records("Chats"))
 

@@ -149,17 +149,17 @@ def test_records_that_are_missed_on_the_target_are_named_once_for_each_field(crm
     """Those that the source itself has no longer are not missed."""
     with sending(crm) as sent:
         sent({code(uf.LINKS): ["D_13", "CO_55"]})
-        assert not any("not on the target" in note for note in noted(crm, "deals"))
+        assert not any("not on the target" in note for note in read_notes(crm, "deals"))
         sent({code(uf.LINK): "8"})
         sent({code(uf.LINK): "9", code(uf.LINKS): ["CO_9", "CO_8"]})
-    notes = [note for note in noted(crm, "deals") if "not on the target" in note]
+    notes = [note for note in read_notes(crm, "deals") if "not on the target" in note]
     assert [(code(uf.LINK) in note, note.rpartition(" for example ")[2]) for note in notes] == [
         (True, "firms 8"),
         (False, "firms 9"),
     ]
 
 
-def noted(made: World, entity: str) -> list[str]:
+def read_notes(made: World, entity: str) -> list[str]:
     ((notes,),) = made.sql("SELECT Notes FROM EntitiesState WHERE RowKey = ?", entity)
     return list(msgspec.json.decode(notes))
 

@@ -67,7 +67,7 @@ def found(here: World, table: str) -> list[tuple[str, ...]]:
     return here.sql(f"SELECT Fate, SourceId, Field FROM {table}")  # noqa: S608
 
 
-def filled(here: World, stream: str, field: str) -> set[str]:
+def keys_with_field(here: World, stream: str, field: str) -> set[str]:
     """The records whose field is filled, as the box was sent it."""
     rows = here.imported(stream).values()
     return {str(row["key"]).rpartition(":")[2] for row in rows if row["fields"].get(field) not in (None, "", [], {})}
@@ -96,7 +96,7 @@ def test_differences_that_were_announced_are_foreseen_and_the_entity_is_verified
     with world(tmp_path) as here:
         lossy(here, PHONE)
         ended = run(here)
-        touched = filled(here, "users", "WORK_PHONE")
+        touched = keys_with_field(here, "users", "WORK_PHONE")
         assert touched
         assert ended.exit_code == 0
         assert {(fate, one) for fate, one, _ in found(here, "Foreseen")} == {("foreseen", one) for one in touched}
@@ -119,7 +119,7 @@ def test_what_was_announced_and_is_equal_all_the_same_is_told_by_a_full_verify(t
     with world(tmp_path) as here:
         lossy(here, {}, announced=PHONE)
         ended = run(here)
-        touched = filled(here, "users", "WORK_PHONE")
+        touched = keys_with_field(here, "users", "WORK_PHONE")
         assert {(fate, one) for fate, one, _ in found(here, "Spared")} == {("spared", one) for one in touched}
         assert ended.exit_code == 0
         assert f"Expected differences not found: {len(touched)}." in ended.message
@@ -183,7 +183,7 @@ def test_a_field_may_have_two_rules(tmp_path: Path) -> None:
     with world(tmp_path) as here:
         lossy(here, PHONE)
         assert run(here, rules=rules).exit_code == 0
-        phones = filled(here, "users", "WORK_PHONE")
+        phones = keys_with_field(here, "users", "WORK_PHONE")
         assert {one for _, one, _ in found(here, "Foreseen")} == phones
         assert not found(here, "Findings")
         with here.app() as app:
@@ -197,7 +197,7 @@ def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
     with world(tmp_path) as here:
         lossy(here, {**PHONE, "users:NAME": ""}, announced=PHONE)
         run(here)
-        one = sorted(filled(here, "users", "WORK_PHONE"))[0]
+        one = sorted(keys_with_field(here, "users", "WORK_PHONE"))[0]
         with here.app() as app:
             view = lookup.record(app.context, "users", one)
         assert view is not None
@@ -374,7 +374,7 @@ def test_the_certificate_names_what_was_foreseen_and_is_checked_for_it(tmp_path:
     with world(tmp_path) as here:
         lossy(here, PHONE)
         assert run(here, *here.settings["run"]["entities"]).exit_code == 0
-        touched = filled(here, "users", "WORK_PHONE")
+        touched = keys_with_field(here, "users", "WORK_PHONE")
         out = tmp_path / "certificate.jsonl"
         with here.app() as app:
             made = certificate.make(app.context, out)

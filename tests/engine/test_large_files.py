@@ -33,7 +33,7 @@ def first_file(plan: Plan) -> int:
 def plan_for(habit: Habit, *sizes: int) -> Plan:
     """A company whose first file is served so: its number follows from how many messages there are."""
     plans = (replace(SMALL, messages=messages, large_files=sizes) for messages in range(120, 160))
-    return next(plan for plan in plans if Habit.of(first_file(plan)) is habit)
+    return next(plan for plan in plans if Habit.by_number(first_file(plan)) is habit)
 
 
 @pytest.fixture

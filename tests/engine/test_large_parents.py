@@ -14,7 +14,8 @@ from b24migrate.engine.phases import read_children
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.parent_lanes import FULL_REQUEST, pack
 from b24migrate.engine.phases.read_children import look_up_parents
-from b24migrate.entities.chats.reader import PAGES_AT_ONCE, TELLING, enumerate_chats, find_same
+from b24migrate.entities.chats.details import TELLING
+from b24migrate.entities.chats.reader import PAGES_AT_ONCE, enumerate_chats, find_same
 from b24migrate.model.readings import PerParent
 from b24migrate.model.records import Job, Page, Staged
 from b24migrate.ports import Answer, Command

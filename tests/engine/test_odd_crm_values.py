@@ -76,7 +76,7 @@ def is_of(one: Odd, row: Json) -> bool:
     return one.stream != "crm_leads" or row.get("entityTypeId") == 1
 
 
-def named(stream: str, key: str) -> str:
+def key_on_box(stream: str, key: str) -> str:
     return key.rpartition(":")[2] if stream == "crm_products" else key
 
 
@@ -90,7 +90,7 @@ def test_one_odd_value_in_each_stream_fails_one_record_of_each(tmp_path: Path) -
         assert not list(tmp_path.glob("b24migrate-bug-*"))
         told = {one.stream: one.told or one.field for one in ODD}
         failed = {
-            (name, named(name, key)): row
+            (name, key_on_box(name, key)): row
             for name, rows in look(made).staged.items()
             for key, row in rows.items()
             if row["LastErrorCode"]
@@ -133,7 +133,7 @@ def test_a_type_of_no_sense_in_one_comment_leaves_the_others_verified(tmp_path: 
 # ---------------------------------------------------------------- the functions that say what is in a record
 
 
-def seen(**payload: Json) -> SourceRecord:
+def record_with(**payload: Json) -> SourceRecord:
     return SourceRecord("1", payload, {})
 
 
@@ -141,12 +141,12 @@ def seen(**payload: Json) -> SourceRecord:
 def test_what_is_no_list_of_files_is_told(value: Json) -> None:
     for files in (files_of_activity, files_of_comment):
         with pytest.raises(values.OddValue):
-            list(files(seen(FILES=value)))
+            list(files(record_with(FILES=value)))
 
 
 @pytest.mark.parametrize("value", [None, "", False, [], {}, [5], {"a": {"id": None}}])
 def test_no_files_are_none(value: Json) -> None:
-    assert list(files_of_activity(seen(FILES=value))) == list(files_of_comment(seen(FILES=value))) == []
+    assert list(files_of_activity(record_with(FILES=value))) == list(files_of_comment(record_with(FILES=value))) == []
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_what_is_no_name_of_a_file_names_none(told: Json, name: str) -> None:
 def test_what_is_no_recording_and_no_address_is_told() -> None:
     for payload in ({"RECORD_FILE_ID": OBJECT}, {"CALL_RECORD_URL": [1]}):
         with pytest.raises(values.OddValue):
-            list(recording(seen(**payload)))
+            list(recording(record_with(**payload)))
     for listed in (5, "a", [{"TYPE": OBJECT}], [{"ENTITY_TYPE_ID": "abc", "ENTITY_ID": 1}]):
         with pytest.raises(values.OddValue):
-            communications(seen(COMMUNICATIONS=listed))
+            communications(record_with(COMMUNICATIONS=listed))
 
 
 @pytest.mark.parametrize(
@@ -185,21 +185,21 @@ def test_no_owner_is_none(pair: tuple[Json, Json]) -> None:
 def test_what_is_no_list_of_objects_is_told() -> None:
     for listed in ([[1]], ["a"], [None], {"n0": 5}, "a"):
         with pytest.raises(values.OddValue):
-            multifields(seen(fm=listed))
+            multifields(record_with(fm=listed))
     with pytest.raises(values.OddValue):
-        behind_attachments(seen(ATTACHED_OBJECTS={"1": [1]}))
+        behind_attachments(record_with(ATTACHED_OBJECTS={"1": [1]}))
     with pytest.raises(values.OddValue):
-        list(files_of_feed_comment(seen(attach=5)))
+        list(files_of_feed_comment(record_with(attach=5)))
     for one in ([1], {"ID": OBJECT}):
         with pytest.raises(values.OddValue):
-            member(seen(), one, resolver())
+            member(record_with(), one, resolver())
     with pytest.raises(values.OddValue):
-        stage_code(seen(), "NEW", resolver())
+        stage_code(record_with(), "NEW", resolver())
 
 
 def test_the_day_after_the_last_one_is_told() -> None:
     with pytest.raises(values.OddValue):
-        nearest_day("NEXT")(seen(NEXT="9999-12-31T23:59:59"))
+        nearest_day("NEXT")(record_with(NEXT="9999-12-31T23:59:59"))
 
 
 def resolver() -> Any:
@@ -237,19 +237,19 @@ def test_a_time_beyond_all_times_is_none(text: str) -> None:
 )
 @pytest.mark.parametrize("provider", [{"PROVIDER_ID": "CRM_EMAIL"}, {"PROVIDER_ID": "", "TYPE_ID": "4"}])
 def test_a_letter_in_html_is_always_cleaned_when_it_is_shown(known: Json, provider: Json) -> None:
-    letter = seen(**provider, DESCRIPTION_TYPE="3", SETTINGS=known)
+    letter = record_with(**provider, DESCRIPTION_TYPE="3", SETTINGS=known)
     assert settings(letter) == {"SANITIZE_ON_VIEW": 1}
-    assert settings(seen(**provider, DESCRIPTION_TYPE=3)) == {"SANITIZE_ON_VIEW": 1}
-    assert settings(seen(**provider, DESCRIPTION_TYPE="3", SETTINGS={"A": 1, "SANITIZE_ON_VIEW": "Y"})) == {
+    assert settings(record_with(**provider, DESCRIPTION_TYPE=3)) == {"SANITIZE_ON_VIEW": 1}
+    assert settings(record_with(**provider, DESCRIPTION_TYPE="3", SETTINGS={"A": 1, "SANITIZE_ON_VIEW": "Y"})) == {
         "A": 1,
         "SANITIZE_ON_VIEW": "Y",
     }
 
 
 def test_settings_of_other_activities_stay_as_they_are() -> None:
-    assert settings(seen(PROVIDER_ID="CRM_EMAIL", DESCRIPTION_TYPE="1", SETTINGS={"A": 1})) == {"A": 1}
-    assert settings(seen(PROVIDER_ID="CRM_TODO", DESCRIPTION_TYPE="3", SETTINGS={"A": 1})) == {"A": 1}
-    assert settings(seen(PROVIDER_ID="CRM_TODO")) is ABSENT
+    assert settings(record_with(PROVIDER_ID="CRM_EMAIL", DESCRIPTION_TYPE="1", SETTINGS={"A": 1})) == {"A": 1}
+    assert settings(record_with(PROVIDER_ID="CRM_TODO", DESCRIPTION_TYPE="3", SETTINGS={"A": 1})) == {"A": 1}
+    assert settings(record_with(PROVIDER_ID="CRM_TODO")) is ABSENT
 
 
 def test_values_of_a_list_keep_their_ids() -> None:

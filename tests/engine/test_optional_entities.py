@@ -76,7 +76,7 @@ def left_out(made: World) -> Mapping[str, str]:
         return analysis.load(app.context.store).facts.left_out
 
 
-def asked(made: World) -> bool:
+def was_called(made: World) -> bool:
     stats = made.cloud.portal.stats
     return bool(stats.methods[METHOD] + stats.inner[METHOD])
 
@@ -85,7 +85,7 @@ def test_a_target_of_the_first_version_gets_what_it_got(optional: Made) -> None:
     with optional() as made:
         assert made.run().exit_code == 0  # nobody need accept what was never asked for
         assert accept(made) == ["processes lost"]
-        assert not asked(made)
+        assert not was_called(made)
         assert made.imported("processes") == {}
         assert made.entity("workflows").verified
         assert any("does not import" in note for note in made.entity("processes").notes)

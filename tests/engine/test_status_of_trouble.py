@@ -42,14 +42,14 @@ def test_a_record_that_failed_is_something_to_look_at(made: World) -> None:
     assert view.failed == 1 + streams["group_members"].failed > 1
 
 
-def gone(made: World) -> None:
+def take_box_down(made: World) -> None:
     """After the doctor's visit the box is gone, probes included."""
     silent: dict[str, Any] = {"kind": "502html", "at": range(2, 100_000)}
     made.strike_box({"method": "import.groups.*", "kind": "502html"}, {"method": "import.info", **silent})
 
 
 def test_an_outage_is_told_with_its_portal_and_when_the_run_gives_up(made: World) -> None:
-    gone(made)
+    take_box_down(made)
     views: list[Overview] = []
     leap = made.leap()
     with made.app(run={"outage_minutes": 3, "entities": ["users", "groups"]}) as app:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from tests import azurite
-from tests.stores.shelf import FILES, GROUPS, NOON, TABLES, Time, at
+from tests.stores.samples import FILES, GROUPS, NOON, TABLES, Time, at
 from tests.stores.test_copy import ROWS, TEXT, full_row
 
 from b24migrate.model.errors import BadConfiguration, Halted

@@ -53,10 +53,6 @@ def sync(made: World, *, phases: Sequence[str] = PHASES) -> RunResult:
         return app.runner.run(app.chosen(FAMILY), phases, delta=True, tick=made.leap())
 
 
-def gone(made: World, table: str) -> set[str]:
-    return {row["RowKey"] for row in made.table(table, "RowKey", "DeletedUtc") if row["DeletedUtc"]}
-
-
 def fields(made: World, stream: str, number: object) -> dict[str, Json]:
     found: dict[str, Json] = made.imported(stream)[f"source:{stream}:{number}"]["fields"]
     return found
@@ -75,7 +71,7 @@ def test_activities_follow(made: World) -> None:
     assert sync(made).exit_code == 0
     assert fields(made, "crm_activities", changed)["SUBJECT"] == "Другая тема"
     assert len(fields(made, "crm_activities", new)["BINDINGS"]) == 2
-    assert gone(made, "CrmActivities") == {str(deleted)}
+    assert made.deleted("CrmActivities") == {str(deleted)}
     assert made.entity("crm_activities").verified
 
 
@@ -98,7 +94,7 @@ def test_calls_follow(made: World) -> None:
     made.change("crm_calls", "delete", id=deleted)
     assert sync(made).exit_code == 0
     assert fields(made, "crm_calls", new)["CALL_ID"] == f"externalCall.new.{new}"
-    assert gone(made, "CrmCalls") == {str(deleted)}
+    assert made.deleted("CrmCalls") == {str(deleted)}
 
 
 def test_comments_follow(made: World) -> None:
@@ -111,7 +107,7 @@ def test_comments_follow(made: World) -> None:
     assert fields(made, "crm_comments", changed)["COMMENT"] == "Исправлено"
     assert len(fields(made, "crm_comments", new)["OWNERS"]) == 2
     assert [one["ownerTypeId"] for one in fields(made, "crm_comments", moved)["OWNERS"]] == [3, 3]
-    assert gone(made, "CrmComments") == {str(deleted)}
+    assert made.deleted("CrmComments") == {str(deleted)}
     assert made.entity("crm_comments").verified
 
 
@@ -124,9 +120,9 @@ def test_notes_and_entries_follow(made: World) -> None:
     made.change("crm_logs", "delete", id=deleted)
     assert sync(made).exit_code == 0
     assert fields(made, "crm_notes", number)["text"] == "Другая"
-    assert gone(made, "CrmNotes") == {other}
+    assert made.deleted("CrmNotes") == {other}
     assert fields(made, "crm_logs", new)["title"] == f"Новая запись {new}"
-    assert gone(made, "CrmLogs") == {str(deleted)}
+    assert made.deleted("CrmLogs") == {str(deleted)}
 
 
 def test_what_only_a_record_in_the_recycle_bin_has_is_deleted_although_it_is_found_by_its_id(made: World) -> None:
@@ -139,8 +135,8 @@ def test_what_only_a_record_in_the_recycle_bin_has_is_deleted_although_it_is_fou
     made.change("crm_deals", "delete", id=deal)
     with made.app() as app:
         assert app.runner.run(app.chosen((*CRM, *FAMILY)), delta=True, tick=made.leap()).exit_code == 0
-    assert {str(own)} <= gone(made, "CrmComments")
-    assert {str(entry)} <= gone(made, "CrmLogs")
+    assert {str(own)} <= made.deleted("CrmComments")
+    assert {str(entry)} <= made.deleted("CrmLogs")
     assert [one["ownerTypeId"] for one in fields(made, "crm_comments", shared)["OWNERS"]] == [3]
     assert made.entity("crm_comments").verified
 
@@ -168,7 +164,7 @@ def test_what_belonged_to_a_deleted_record_belongs_to_the_others(made: World) ->
     made.change("crm_deals", "delete", id=deal)
     assert sync_all(made).exit_code == 0
     assert [one["ownerTypeId"] for one in fields(made, "crm_activities", number)["BINDINGS"]] == [3]
-    assert f"a{number}" not in gone(made, "CrmNotes")
+    assert f"a{number}" not in made.deleted("CrmNotes")
 
 
 def test_a_note_is_not_deleted_with_the_binding_that_it_was_read_by(made: World) -> None:
@@ -182,10 +178,10 @@ def test_a_note_is_not_deleted_with_the_binding_that_it_was_read_by(made: World)
     wait(made)
     made.change("crm_activities", id=number, owners=[(3, contact)])
     assert sync_all(made).exit_code == 0
-    assert f"a{number}" not in gone(made, "CrmNotes")
+    assert f"a{number}" not in made.deleted("CrmNotes")
     made.change("crm_notes", "delete", id=f"a{number}")
     assert sync_all(made).exit_code == 0
-    assert f"a{number}" in gone(made, "CrmNotes")
+    assert f"a{number}" in made.deleted("CrmNotes")
 
 
 def wait(made: World) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,14 +28,6 @@ def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False, **s
         return app.runner.run(app.chosen(("chats",)), phases, delta=True, deep=deep, tick=made.leap())
 
 
-def asked(made: World) -> Counter[str]:
-    """How often each method was called since the last look."""
-    stats = made.cloud.portal.stats
-    calls = Counter(stats.methods) + Counter(stats.inner)
-    stats.reset()
-    return calls
-
-
 def chats(made: World) -> list[Chat]:
     """Chats of several people that the webhook reads, the longest first."""
     known = made.records("Chats")
@@ -53,10 +44,6 @@ def members(made: World, chat: Chat) -> set[str]:
 def message(made: World, number: int) -> dict[str, Json]:
     fields: dict[str, Json] = made.imported("chat_messages")[f"source:chat:msg:{number}"]["fields"]
     return fields
-
-
-def gone(made: World) -> set[str]:
-    return {row["RowKey"] for row in made.table("ChatMessages", "RowKey", "DeletedUtc") if row["DeletedUtc"]}
 
 
 def say(made: World, chat: Chat, count: int = 1) -> list[int]:
@@ -88,11 +75,11 @@ def test_what_people_wrote_edited_and_deleted_arrives(talk: World) -> None:
     assert (message(talk, edited)["text"], message(talk, liked)["reactions"]) == ("Правка", {"LIKE": 1})
     assert message(talk, softly)["params"]["IS_DELETED"] == "Y"
     assert message(talk, new)["text"].startswith("Новое")
-    assert gone(talk) == {f"{long.id}:{for_good}", f"{other.id}:{old}", f"{third.id}:{same_count}"}
+    assert talk.deleted("ChatMessages") == {f"{long.id}:{for_good}", f"{other.id}:{old}", f"{third.id}:{same_count}"}
     assert is_sound(talk)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    assert asked(talk)["im.dialog.messages.get"] == 2  # the two in which somebody wrote today
+    assert talk.take_calls()["im.dialog.messages.get"] == 2  # the two in which somebody wrote today
 
 
 def test_chats_and_participants_follow(talk: World) -> None:
@@ -104,9 +91,9 @@ def test_chats_and_participants_follow(talk: World) -> None:
     talk.change("chats", id=renamed.id, fields={"name": "Другой чат"})
     (new,) = talk.change("chats", "add", fields={"users": [1, 2, 3, 4], "name": "Новый"})
     (first,) = talk.change("chat_messages", "add", chat=new)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    assert asked(talk)["im.chat.user.list"] == 4 - (not free)
+    assert talk.take_calls()["im.chat.user.list"] == 4 - (not free)
     assert sync(talk).exit_code == 0
     assert talk.imported("chats")[f"source:chat:{renamed.id}"]["fields"]["name"] == "Другой чат"
     assert str(who) not in members(talk, left)
@@ -125,9 +112,9 @@ def test_participants_are_asked_for_where_the_portal_itself_writes(talk: World) 
         talk.change("chat_messages", "add", chat=swapped.id, fields={"text": text, "author_id": 0})
     say(talk, swapped)
     say(talk, other, 3)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    assert asked(talk)["im.chat.user.list"] == 1
+    assert talk.take_calls()["im.chat.user.list"] == 1
     assert sync(talk).exit_code == 0
     assert (str(out) in members(talk, swapped), str(new) in members(talk, swapped)) == (False, True)
     assert is_sound(talk)
@@ -172,7 +159,7 @@ def test_a_chat_that_is_not_shown_any_more_is_not_deleted(talk: World) -> None:
     before = talk.stream("chat_messages")
     talk.change("chats", "delete", id=chat.id)
     sync(talk)
-    assert (talk.stream("chats").deleted, gone(talk)) == (0, set())
+    assert (talk.stream("chats").deleted, talk.deleted("ChatMessages")) == (0, set())
     assert talk.stream("chat_messages").imported == before.imported
 
 
@@ -198,9 +185,9 @@ def test_a_chat_that_the_owners_of_the_webhooks_hid_is_read_as_before(talk: Worl
 def test_nothing_changed_costs_little_and_sends_nothing(talk: World) -> None:
     sync(talk)
     talk.box.portal.stats.reset()
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=(*GET, "set")).exit_code == 0
-    calls, known = asked(talk), len(talk.records("Chats"))
+    calls, known = talk.take_calls(), len(talk.records("Chats"))
     assert calls["im.dialog.get"] == known
     assert (calls["im.chat.user.list"], calls["im.dialog.messages.get"]) == (0, 0)
     assert calls["batch"] == 3  # what the portal is like, the lists, and all chats
@@ -213,9 +200,9 @@ def test_of_a_long_chat_only_the_end_is_read(talk: World) -> None:
     age(talk)
     sync(talk)
     (new,) = say(talk, chat)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    assert asked(talk)["im.dialog.messages.get"] == 1
+    assert talk.take_calls()["im.dialog.messages.get"] == 1
     assert sync(talk).exit_code == 0
     assert message(talk, new)["text"]
     assert is_sound(talk)
@@ -236,20 +223,20 @@ def test_what_is_deleted_far_up_is_found_by_its_number(
     for one in erased:
         talk.change("chat_messages", "delete", id=one, chat=chat.id, for_good=True)
     (new,) = say(talk, chat)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    calls = asked(talk)
-    assert gone(talk) == {f"{chat.id}:{one}" for one in erased}
+    calls = talk.take_calls()
+    assert talk.deleted("ChatMessages") == {f"{chat.id}:{one}" for one in erased}
     if search != "people":
         assert calls["im.dialog.messages.get"] <= 1 + (len(chat) // 50 + 1 if search == "none" else 0) + 3 + 5
         assert calls["im.dialog.messages.search"] <= 2
     assert sync(talk).exit_code == 0
     assert message(talk, new)["text"]
     assert is_sound(talk)
-    asked(talk)
+    talk.take_calls()
     assert sync(talk, phases=GET).exit_code == 0
-    assert asked(talk)["im.dialog.messages.get"] == 1  # the new one may be edited
-    assert len(gone(talk)) == len(erased)
+    assert talk.take_calls()["im.dialog.messages.get"] == 1  # the new one may be edited
+    assert len(talk.deleted("ChatMessages")) == len(erased)
 
 
 def test_a_number_that_nothing_explains_makes_a_chat_be_read_whole(
@@ -263,10 +250,10 @@ def test_a_number_that_nothing_explains_makes_a_chat_be_read_whole(
     talk.change("chat_messages", "delete", id=numbers[4], chat=chat.id, for_good=True)
     wrong = chat.id  # the portal's count of this one
     monkeypatch.setattr(dialogs, "counted", lambda _, one: len(one) + (one.id == wrong))
-    asked(talk)
+    talk.take_calls()
     assert sync(talk).exit_code == 0
-    assert asked(talk)["im.dialog.messages.get"] >= len(chat) // 50
-    assert gone(talk) == {f"{chat.id}:{one}" for one in numbers[3:5]}
+    assert talk.take_calls()["im.dialog.messages.get"] >= len(chat) // 50
+    assert talk.deleted("ChatMessages") == {f"{chat.id}:{one}" for one in numbers[3:5]}
     assert is_sound(talk)
 
 
@@ -298,7 +285,7 @@ def test_it_may_be_killed_after_every_job(talk: World, monkeypatch: pytest.Monke
             pass
     assert {one.split(":")[1] for one in done} == set(KINDS)
     assert all(message(talk, one)["text"] for one in (*new, last))
-    assert gone(talk) == {f"{other.id}:{erased}"}
+    assert talk.deleted("ChatMessages") == {f"{other.id}:{erased}"}
     assert is_sound(talk)
     assert all(created == 1 for created, _ in talk.effects().values())
 
@@ -315,7 +302,7 @@ def test_what_a_cut_off_pass_found_deleted_is_found_again(talk: World) -> None:
     assert talk.run("users").exit_code == 0  # another run takes its place
     say(talk, long)
     assert sync(talk).exit_code == 0
-    assert gone(talk) == {f"{other.id}:{erased}"}
+    assert talk.deleted("ChatMessages") == {f"{other.id}:{erased}"}
     assert is_sound(talk)
 
 

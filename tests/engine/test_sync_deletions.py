@@ -113,10 +113,6 @@ def crm(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-def marked(made: World) -> set[str]:
-    return {row["RowKey"] for row in made.table("CrmDeals", "RowKey", "DeletedUtc") if row["DeletedUtc"]}
-
-
 @pytest.mark.parametrize("delta", [True, False], ids=["delta", "full"])
 def test_what_the_portal_refuses_to_show_is_not_deleted(crm: World, delta: bool) -> None:
     """The list leaves it out, and so does a filter by its id. Asked for it alone, the portal says ACCESS_DENIED."""
@@ -125,7 +121,7 @@ def test_what_the_portal_refuses_to_show_is_not_deleted(crm: World, delta: bool)
     items.refused = refused
     crm.change("crm_deals", "delete", id=gone)
     assert (sync(crm, **GO) if delta else crm.run(**GO)).exit_code == 5
-    assert marked(crm) == {str(gone)}
+    assert crm.deleted("CrmDeals") == {str(gone)}
     assert {f"source:crm_deals:{one}" for one in refused} <= crm.imported("crm_deals").keys()
     assert any("may not read them any more" in note for note in map(str, crm.entity("crm_deals").notes))
     assert not crm.entity("crm_deals").verified
@@ -138,7 +134,7 @@ def test_when_many_are_refused_the_get_stops(crm: World) -> None:
     items = crm.cloud.portal.company.crm.items[DEAL]
     items.refused = set(items.ids[4:12])
     assert sync(crm, **GO).exit_code == 4
-    assert marked(crm) == set()
+    assert crm.deleted("CrmDeals") == set()
 
 
 def test_a_portal_without_the_method_is_believed_as_before(crm: World) -> None:
@@ -146,7 +142,7 @@ def test_a_portal_without_the_method_is_believed_as_before(crm: World) -> None:
     crm.change("crm_deals", "delete", id=gone)
     crm.strike_cloud({"method": "crm.item.get", "kind": "error", "code": "ERROR_METHOD_NOT_FOUND"})
     assert sync(crm, **GO).exit_code == 0
-    assert marked(crm) == {str(gone)}
+    assert crm.deleted("CrmDeals") == {str(gone)}
 
 
 # ---------------------------------------------------------------- dismissed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,14 +41,6 @@ def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False) -> 
         return app.runner.run(app.chosen(("feed",)), phases, delta=True, deep=deep, tick=made.leap())
 
 
-def asked(made: World) -> Counter[str]:
-    """How often each method was called since the last look."""
-    stats = made.cloud.portal.stats
-    calls = Counter(stats.methods) + Counter(stats.inner)
-    stats.reset()
-    return calls
-
-
 def post(made: World, number: int) -> dict[str, Json]:
     fields: dict[str, Json] = made.imported("feed_posts")[f"source:feed_posts:{number}"]["fields"]
     return fields
@@ -71,10 +62,6 @@ def own_comments(made: World) -> list[int]:
     comments, known = made.cloud.portal.company.feed_rows.comments, made.records("FeedComments")
     found = [number for number in comments.ids if comments.row(number)["_author_id"] in OWNERS]
     return [number for number in found if comment_key(made, number) in known]
-
-
-def gone(made: World, table: str) -> set[str]:
-    return {row["RowKey"] for row in made.table(table, "RowKey", "DeletedUtc") if row["DeletedUtc"]}
 
 
 def is_sound(made: World) -> bool:
@@ -102,17 +89,19 @@ def test_posts_and_comments_follow(feed: World) -> None:
     feed.change("feed_comments", id=second, fields={"text": "Правка ответа"})
     (answer,) = feed.change("feed_comments", "add", post=commented, fields={"author_id": 2, "text": "Ответ"})
     under = {key for key in feed.records("FeedComments") if key.startswith(f"{deleted}:")}
-    asked(feed)
+    feed.take_calls()
     assert sync(feed, phases=GET).exit_code == 0
-    assert asked(feed)["disk.attachedObject.get"] <= 2 * 3  # of the new files, each time that their posts are listed
+    assert (
+        feed.take_calls()["disk.attachedObject.get"] <= 2 * 3
+    )  # of the new files, each time that their posts are listed
     assert sync(feed).exit_code == 0
     assert post(feed, new)["DEST"] == [f"SG{feed.records('Groups')[group]['TargetId']}"]
     assert (post(feed, edited)["DETAIL_TEXT"], len(post(feed, new)["FILES"])) == ("Правка", 1)
     comments = feed.imported("feed_comments")
     assert comments[f"source:feed_comments:{rewritten}"]["fields"]["text"] == "Правка ответа"
     assert comments[f"source:feed_comments:{comment_key(feed, answer)}"]["fields"]["text"] == "Ответ"
-    assert gone(feed, "FeedPosts") == {str(deleted)}
-    assert gone(feed, "FeedComments") == {erased, *under}
+    assert feed.deleted("FeedPosts") == {str(deleted)}
+    assert feed.deleted("FeedComments") == {erased, *under}
     assert is_sound(feed)
 
 
@@ -120,9 +109,9 @@ def test_nothing_changed_costs_little_and_sends_nothing(feed: World) -> None:
     before = counted(feed)
     sync(feed)
     feed.box.portal.stats.reset()
-    asked(feed)
+    feed.take_calls()
     assert sync(feed, phases=(*GET, "set")).exit_code == 0
-    calls = asked(feed)
+    calls = feed.take_calls()
     assert (calls["disk.attachedObject.get"], calls["disk.file.get"]) == (0, 0)
     assert calls["log.blogcomment.user.get"] == 2 * len(OWNERS)  # a page of each, and the empty one behind it
     assert not [name for name in feed.box.portal.stats.methods if name.endswith(".batch")]
@@ -144,12 +133,14 @@ def test_a_recipient_of_an_old_post_is_found_far_down_a_list(feed: World) -> Non
     code, old = f"SG{group}", posts(feed)[0]
     feed.change("feed_posts", "add", count=60, fields={"DEST": ["UA", code]})
     sync(feed, phases=GET)
-    asked(feed)
+    feed.take_calls()
     sync(feed, phases=GET)
-    quiet = asked(feed)["log.blogpost.get"]
+    quiet = feed.take_calls()["log.blogpost.get"]
     feed.change("feed_posts", id=old, fields={"DEST": ["UA", code]})
     assert sync(feed, phases=GET).exit_code == 0
-    assert asked(feed)["log.blogpost.get"] == quiet + len(OWNERS)  # the second page of that list, for each webhook
+    assert feed.take_calls()["log.blogpost.get"] == quiet + len(
+        OWNERS
+    )  # the second page of that list, for each webhook
     assert f"{old}:{code}" in feed.records("FeedRecipients")
 
 
@@ -160,13 +151,13 @@ def test_new_posts_at_the_top_of_a_long_list_do_not_make_it_be_read_whole(feed: 
     code = f"SG{group}"
     feed.change("feed_posts", "add", count=120, fields={"DEST": ["UA", code]})
     sync(feed, phases=GET)
-    asked(feed)
+    feed.take_calls()
     sync(feed, phases=GET)
-    quiet = asked(feed)["log.blogpost.get"]
+    quiet = feed.take_calls()["log.blogpost.get"]
     new = feed.change("feed_posts", "add", count=3, fields={"DEST": ["UA", code]})
     assert sync(feed, phases=GET).exit_code == 0
     of_posts, of_second_webhook = len(OWNERS), 2 * 2
-    assert asked(feed)["log.blogpost.get"] <= quiet + of_posts + of_second_webhook
+    assert feed.take_calls()["log.blogpost.get"] <= quiet + of_posts + of_second_webhook
     assert {f"{one}:{code}" for one in new} <= feed.records("FeedRecipients").keys()
 
 

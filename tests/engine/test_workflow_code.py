@@ -34,7 +34,7 @@ def settings() -> dict[str, dict[str, Any]]:
     return {"run": {"entities": ENTITIES, "verify_sample": 100}, "mapping": {"placeholder_user": "1"}}
 
 
-def coded(made: Migration) -> dict[str, int]:
+def templates_with_code(made: Migration) -> dict[str, int]:
     """Id of the source -> in which way it runs code. All of them would start by themselves."""
     workflows = made.cloud.portal.company.workflows
     found = {str(workflows.id_at(place)): way for place, way in workflows.code_places.items()}
@@ -54,7 +54,7 @@ def on_the_box(made: Migration) -> dict[str, Any]:
 
 
 def test_templates_with_code_are_refused_by_name_and_the_others_arrive(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     assert made.run().exit_code == 5
     assert failures(made) == {
         number: ("ACTIVITY_NOT_ALLOWED", f"Activities not allowed: {NAMES[way]}") for number, way in code.items()
@@ -71,7 +71,7 @@ def test_templates_with_code_are_refused_by_name_and_the_others_arrive(made: Wor
 
 
 def test_a_second_run_and_a_retry_do_not_let_them_through(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     made.run()
     assert made.run().exit_code == 5
     assert made.retry().exit_code == 5
@@ -80,7 +80,7 @@ def test_a_second_run_and_a_retry_do_not_let_them_through(made: World) -> None:
 
 
 def test_the_report_shows_the_code_of_each(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     made.run()
     rows = report(made, "report").rows("activities")
     assert {(row["source_id"], row["activity"]) for row in rows} == {(key, NAMES[way]) for key, way in code.items()}
@@ -92,7 +92,7 @@ def test_the_report_shows_the_code_of_each(made: World) -> None:
 
 
 def test_what_the_configuration_names_arrives_switched_off_and_is_told(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     made.run()
     made.settings["run"] = ALLOWED
     with made.app() as app:
@@ -115,7 +115,7 @@ def test_what_the_configuration_names_arrives_switched_off_and_is_told(made: Wor
 
 
 def test_naming_one_activity_lets_no_other_through(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     made.settings["run"] = {**ALLOWED, "allow_activities": ["ACMEsyncactivity"]}
     with made.app() as app:
         app.gate.consent = lambda _: "a test"
@@ -124,7 +124,7 @@ def test_naming_one_activity_lets_no_other_through(made: World) -> None:
 
 
 def test_code_that_came_before_the_list_is_no_longer_called_clean(made: World) -> None:
-    code = coded(made)
+    code = templates_with_code(made)
     made.settings["run"] = ALLOWED
     with made.app() as app:
         app.gate.consent = lambda _: "a test"
@@ -138,7 +138,7 @@ def test_code_that_came_before_the_list_is_no_longer_called_clean(made: World) -
 def test_the_module_refuses_on_its_own_until_the_box_allows_the_same(tmp_path: Path) -> None:
     with serve(Portal(Company(PLAN))) as cloud, php_box(tmp_path) as box:
         made = PhpWorld(cloud, tmp_path, settings={**settings(), "run": ALLOWED}, box=box)
-        code = coded(made)
+        code = templates_with_code(made)
         with made.app() as app:
             app.gate.consent = lambda _: "a test"
             assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 5

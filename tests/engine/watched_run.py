@@ -1,4 +1,4 @@
-"""Runs that somebody looks at while they go on, or while nobody works on them."""
+"""Runs that are observed while they run, or while no worker performs them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LASTS_S = 15.0  # every page and every call, on the clock of the test
 
 
 def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]) -> list[Overview]:
-    """A run, looked at after each of its steps by somebody who also remembers."""
+    """A run that one reader observes after each of its steps."""
     views: list[Overview] = []
     lock = Lock()
     record_event = made._saw
@@ -46,7 +46,7 @@ def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]
 
 @contextmanager
 def under_way(made: World) -> Iterator[App]:
-    """A run that nobody works on."""
+    """A run without workers."""
     with made.app() as app:
         plan.begin(app.context.store, made.clock, plan.Plan(("users", "groups")))
         yield app

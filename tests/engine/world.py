@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,12 +43,12 @@ webhook = "{target}"
 
 
 TICK_S = 0.02  # the clock leaps that often: each retry waits so long in real time
-# One question, so that nobody can take a job between two: the end of his lease would look like the next thing to do.
+# One query, so that no worker can take a job between two: the end of its lease would look like the next due job.
 IDLE_UNTIL = "SELECT min(VisibleAt) FROM Jobs WHERE NOT EXISTS (SELECT 1 FROM Jobs WHERE Owner IS NOT NULL)"
 
 
 class LeapingClock:
-    """Real time, except that sleeping is a leap, and so is waiting while nobody works."""
+    """Real time, except that sleeps take no time, and neither do waits without a running job."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
@@ -129,7 +130,7 @@ class Migration(ABC):
         return [event for _, event in self.seen]
 
     def sql(self, query: str, *values: Json) -> list[tuple[Json, ...]]:
-        """What the store's file holds, asked past our own code."""
+        """Reads the store's file directly, not through our own code."""
         with closing(sqlite3.connect(self.folder / "b24migrate.db", timeout=60)) as connection:
             return connection.execute(query, values).fetchall()
 
@@ -150,6 +151,17 @@ class Migration(ABC):
         names = ("RowKey", "Status", "Attempts", "LastErrorCode", "TargetId", "PulledThrough", "Revision")
         return {row["RowKey"]: row for row in self.table(table, *names)}
 
+    def deleted(self, table: str) -> set[str]:
+        """The records that count as deleted in the source."""
+        return {str(row["RowKey"]) for row in self.table(table, "RowKey", "DeletedUtc") if row["DeletedUtc"]}
+
+    def take_calls(self) -> Counter[str]:
+        """How often each method of the source was called since the last time, inside batches too."""
+        stats = self.cloud.portal.stats
+        calls = Counter(stats.methods) + Counter(stats.inner)
+        stats.reset()
+        return calls
+
     def letters(self) -> list[tuple[Json, ...]]:
         return self.sql("SELECT Scope, Kind, Code, Args FROM DeadLetters ORDER BY Seq")
 
@@ -159,10 +171,10 @@ class Migration(ABC):
 
     @abstractmethod
     def dump(self, stream: str) -> list[dict[str, Json]]:
-        """What was imported, as the box tells it behind its clients' backs."""
+        """The imported records, from the box's control API."""
 
     def imported(self, stream: str) -> dict[str, dict[str, Json]]:
-        """What the box got, by key."""
+        """The imported records by key."""
         return {str(row["key"]): row for row in self.dump(stream)}
 
     def effects(self) -> dict[str, tuple[int, int]]:
@@ -202,7 +214,7 @@ class World(Migration):
 def world(
     folder: Path, plan: Plan = SMALL, *, webhooks: Sequence[int] = (1,), box: Portal | None = None, **portal: Json
 ) -> Iterator[World]:
-    """Where the plan does not say how large its CRM is, only people, groups and chats are migrated."""
+    """If the plan has no CRM, only users, groups and chats are migrated."""
     settings = {"run": {"entities": list(TALK)}} if plan.deals is None else {}
     with ExitStack() as stack:
         cloud = stack.enter_context(serve(Portal(Company(plan), webhooks=webhooks, **portal)))

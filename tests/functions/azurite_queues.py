@@ -60,7 +60,7 @@ def _letter(message: QueueMessage) -> Letter:
 @contextmanager
 def on_azure(made: World, url: str, **options: float) -> Iterator[Host]:
     made.settings["store"] = {"url": url}
-    account = Account(Address.of(url))
+    account = Account(Address.parse(url))
     with closing(account), made.app() as own:  # opened once, so that its queues are there
         mailbox = AzureMailbox(account)
         with Host(opening(made), own.context.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]

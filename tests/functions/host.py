@@ -226,7 +226,7 @@ class Host:
     def _deliver(self, letter: Letter, place: int) -> None:
         self.deliveries += 1
         instance = self._living[place]
-        # Three deaths over one job are poison, whoever's fault they are: that is another test's.
+        # Three deaths in one job make it poison, for any reason; another test covers that.
         mortal = self.chance.random() < self.dying and self.died_over[letter.body] < MOST_DELIVERIES - 1
         instance.life.left = self.chance.randrange(LONGEST_LIFE) if mortal else None
         try:

@@ -1,7 +1,7 @@
 """What is done to an answer: one change, chosen by chance, that no honest portal would make.
 
-Every change can be told from the truth by its shape. A portal that gives another plausible value lies in a way that
-nobody can notice, and what it says would rightly be on the box.
+Every change can be told from the truth by its shape. A portal that returns another plausible value cannot be detected,
+and its value would be imported correctly.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ OWN_ID = frozenset({"id", "ID", "createdById"})  # what a record has that is ans
 
 @dataclass(slots=True)
 class Call:
-    """What was asked, and the place in the answer that belongs to it."""
+    """The request, and its place in the answer."""
 
     method: str
     holder: Json
@@ -159,7 +159,7 @@ class Mutator:
         return self._chance.choice(some)
 
     def wire(self, *, file: bool) -> str:
-        """What is done below HTTP; nothing where it is the turn of a way that changes the body."""
+        """The fault below HTTP; None if the next mutation changes the body."""
         while not self._deck:
             self._deck = [*self._chance.sample(DECK, len(DECK)), *self._due]
         if file:
@@ -167,7 +167,7 @@ class Mutator:
         return self._deck.pop() if self._deck[-1] in WIRES else ""
 
     def body(self, method: str, answer: bytes, commands: dict[str, str]) -> tuple[str, bytes]:
-        """What was done, and the answer after it: the next way that fits. Unchanged where none does."""
+        """The next applicable mutation and the changed answer; unchanged if none applies."""
         try:
             data = json.loads(answer)
         except ValueError:
@@ -227,7 +227,7 @@ def odd_field(chance: random.Random, call: Call, _: Json) -> bytes | None:
 
 
 def odd_scalar(chance: random.Random, call: Call, _: Json) -> bytes | None:
-    """Nothing, a number or a text that nobody expects, in records that are sent again when they change."""
+    """An empty value, a number or an unexpected text, in records that are sent again when they change."""
     rows = call.rows() if call.method in FOLLOWED else []
     if not rows:
         return None
@@ -324,7 +324,7 @@ def too_deep(chance: random.Random, call: Call, answer: Json) -> bytes | None:
 
 
 def half_letters(chance: random.Random, call: Call, answer: Json) -> bytes | None:
-    """Halves of characters and bytes that are no UTF-8, in a place where nobody looks."""
+    """Halves of characters and bytes that are not UTF-8, in fields that are not used."""
     if not isinstance(answer.get("time"), dict):
         return None
     answer["time"]["odd"] = "HALF"

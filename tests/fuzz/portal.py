@@ -1,4 +1,4 @@
-"""A simulated portal that changes some of its answers, and can be told to be honest again."""
+"""A simulated portal that changes some of its answers until it is switched back."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OddApp(App):
 
 
 class _Answer:
-    """What the portal would have said."""
+    """The original answer of the portal."""
 
     def __init__(self) -> None:
         self.status = 200

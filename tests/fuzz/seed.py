@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.hurried import HurriedClock
+from tests.chaos.fast_clock import HurriedClock
 from tests.chaos.oracle import source_of
 from tests.chaos.portals import Portal
 from tests.chaos.proof import EXTRA, prove
@@ -86,7 +86,7 @@ ATTACHED = re.compile(rf"source:file:attached:\d+ {EXTRA}")
 
 @dataclass(slots=True)
 class Report:
-    """What became of a seed. `faults`: why it failed, in words."""
+    """The result of a seed. `faults`: the reasons of a failure."""
 
     seed: int
     exits: list[int] = field(default_factory=list)
@@ -135,11 +135,11 @@ def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json
     bugs = list(folder.glob("b24migrate-bug-*"))
     report.faults += [f"{one.name}: {one.read_text()[-1500:]}" for one in bugs]
     code = do("run")
-    left = _left(folder, cloud, box)
+    left = _find_defects(folder, cloud, box)
     if code not in FINE or left:
         do("retry")
         code = do("run")
-        left = _left(folder, cloud, box)
+        left = _find_defects(folder, cloud, box)
     if code not in FINE:
         report.faults.append(f"the honest run ends with exit code {code}: {_last_words(folder)}")
     if report.memory_mb > MEMORY_MB:
@@ -156,9 +156,9 @@ def _work(cloud: Portal, seed: int) -> None:
         cloud.mutate(stream=stream, op="add", fields={})
 
 
-def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
-    """What is missing on the box, doubled or otherwise than on the source, and what the store says wrongly."""
-    status = json.loads(_said(folder, ("status", "--json")))
+def _find_defects(folder: Path, cloud: Portal, box: Portal) -> list[str]:
+    """Records that are missing, doubled or different on the box, and wrong values in the store."""
+    status = json.loads(_read_output(folder, ("status", "--json")))
     source = source_of(cloud)
     source.placeholder = "1"
     return [one for one in prove(source, box, status).differences if LATER not in one and not ATTACHED.search(one)]
@@ -169,7 +169,7 @@ def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
 
 @contextmanager
 def _portals(seed: int, rate: float, due: Sequence[str]) -> Iterator[tuple[Portal, Portal, Callable[[], Json]]]:
-    """Both, in a process of their own. The last value makes them honest, and says what they did before."""
+    """Both portals, in a process of their own. The last value stops the mutations and returns those so far."""
     ready_in, ready_out = os.pipe()
     wish_in, wish_out = os.pipe()
     child = os.fork()
@@ -258,7 +258,7 @@ def _run(folder: Path, arguments: tuple[str, ...], out: str) -> None:
 ORIGIN = time.time()
 
 
-def _said(folder: Path, arguments: tuple[str, ...]) -> str:
+def _read_output(folder: Path, arguments: tuple[str, ...]) -> str:
     name = f"out-{time.monotonic_ns()}.txt"
     command(folder, arguments, name)
     return (folder / name).read_text()

@@ -1,4 +1,4 @@
-"""A client that speaks the contract word for word, for the tests beside."""
+"""A client of the import contract without the product, for the tests here."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Client:
         self._stopped("ERROR_ARGUMENT", 400, method, body)
 
     def unknown(self, method: str, /, **body: object) -> None:
-        """The box has no such method."""
+        """The box does not have the method."""
         self._stopped("ERROR_METHOD_NOT_FOUND", 404, method, body)
 
     def _stopped(self, code: str, status: int, method: str, body: JSON) -> None:

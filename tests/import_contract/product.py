@@ -1,4 +1,4 @@
-"""The same client, but what it does is done by the product: its target is asked, and what it understood is told."""
+"""The same client by means of the product: it calls the product's target and returns its results."""
 
 from __future__ import annotations
 

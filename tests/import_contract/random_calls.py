@@ -1,4 +1,4 @@
-"""Calls as nobody would think them up: references that may lead nowhere, wrong types, keys again and again.
+"""Random calls: references that may lead nowhere, wrong types, repeated keys.
 
 `«groups/k1»` stands for the id that a server gave to the record with that key."""
 

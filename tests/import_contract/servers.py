@@ -39,7 +39,7 @@ class Server(Protocol):
     def webhook(self) -> str: ...
 
     def reset(self, **settings: JSON) -> None:
-        """`limits`, `timezone`, `entities`: what `import.info` tells from then on."""
+        """`limits`, `timezone`, `entities`: values of `import.info` from then on."""
         ...
 
     def rows(self, stream: str) -> Mapping[str, Mapping[str, JSON]]:

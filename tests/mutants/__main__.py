@@ -58,13 +58,13 @@ def main() -> int:
                 tests = known.tests_of(change.file, change.where)
                 return outcomes.find(change, tests) or outcomes.keep(try_change(change, tests, Path(folder)), tests)
 
-            done = list(_told(pool.map(outcome, chosen), len(chosen), verbose=options.verbose))
+            done = list(_print_outcomes(pool.map(outcome, chosen), len(chosen), verbose=options.verbose))
             done = doubt(done)
     return report(done, time.monotonic() - start_s)
 
 
 def equivalent() -> set[tuple[str, str]]:
-    """Lines and changes of them that make no difference; the file says why."""
+    """Lines and changes of them that make no difference; the file has the reasons."""
     return {(one["line"], one["change"]) for one in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]}
 
 
@@ -227,7 +227,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _told(outcomes: Iterator[Outcome], size: int, *, verbose: bool) -> Iterator[Outcome]:
+def _print_outcomes(outcomes: Iterator[Outcome], size: int, *, verbose: bool) -> Iterator[Outcome]:
     for number, one in enumerate(outcomes, 1):
         if verbose or not one.noticed:
             print(f"{number}/{size} {'noticed' if one.noticed else 'NOT NOTICED'}\n{one}", flush=True)

@@ -1,4 +1,4 @@
-"""The changes that can be made in a file of the source: each one small, each one a mistake that somebody could make."""
+"""The mutations of a source file: each is a small mistake that a developer could make."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _in_statement(node: ast.stmt, uses: _Uses, *, top: bool) -> Found:
     if isinstance(node, ast.Return) and not isinstance(node.value, ast.Constant | ast.Compare | ast.BoolOp | None):
         yield node, "return None", [node.lineno]
     if isinstance(node, ast.Raise):
-        return  # what it says is words
+        return  # its arguments are texts
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield from _in_body([child], uses, top=top)

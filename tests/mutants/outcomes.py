@@ -1,4 +1,4 @@
-"""What became of each change, kept from one run to the next."""
+"""The outcome of each mutation, kept from one run to the next."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Probes:
         sys.meta_path.insert(0, _Finder(self))
 
     def take(self) -> set[int]:
-        """Which have run since this was asked last."""
+        """Those that have run since the last call."""
         found = {number for number, ran in enumerate(self.ran) if ran}
         self.ran[:] = bytes(len(self.ran))
         return found

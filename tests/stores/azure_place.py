@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from tests import azurite
 from tests.stores.azure_reuse import empty_store, give_back
-from tests.stores.lossy import Life, Line, lossy
-from tests.stores.shelf import (
+from tests.stores.lossy_proxy import Life, Line, lossy
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     TABLES,
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
     def store(self) -> AzureStore:
         """As another process would open it."""
-        account = Account(Address.of(self.url), self.environ)
+        account = Account(Address.parse(self.url), self.environ)
         self.accounts.append(account)
         prepare(account, NAMES)
         store = AzureStore(account, TABLES, Time())

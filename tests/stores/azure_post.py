@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Any, NamedTuple
 
 from tests import azurite
-from tests.stores.lossy import Life, Line, lossy
-from tests.stores.shelf import Time
+from tests.stores.lossy_proxy import Life, Line, lossy
+from tests.stores.samples import Time
 
 from b24migrate.stores.azure import prepare
 from b24migrate.stores.azure.account import Account, Address
@@ -33,7 +33,7 @@ class Place(NamedTuple):
         return AzureQueue(self.account(), self.clock)
 
     def account(self) -> Account:
-        account = self.opened.enter_context(closing(Account(Address.of(self.url), self.environ)))
+        account = self.opened.enter_context(closing(Account(Address.parse(self.url), self.environ)))
         prepare(account, ["Jobs"])
         return account
 
@@ -45,7 +45,7 @@ class Place(NamedTuple):
         return int(self.account().queue(name).get_queue_properties().approximate_message_count or 0)
 
     def deliver(self, name: str = "work") -> list[Any]:
-        """To somebody who gives up at once."""
+        """To a client that gives up at once."""
         queue = self.account().queue(name)
         received = list(queue.receive_messages(messages_per_page=32, max_messages=32, visibility_timeout=600))
         for one in received:

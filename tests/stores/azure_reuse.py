@@ -1,5 +1,5 @@
-"""Stores in Azurite that are emptied and used again. A new one takes forty requests, and hundreds of tests need an empty
-one. What an account never looked at is empty still: each of its clients is made at the first use."""
+"""Stores in Azurite that are emptied and used again. A new one takes forty requests, and hundreds of tests need an
+empty one. Parts that an account never used are still empty: each of its clients is created at the first use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def empty_store() -> str:
 
 def give_back(url: str, accounts: Iterable[Account]) -> None:
     """Empties it. A store that cannot be emptied is not used again."""
-    prefix, service = Address.of(url).prefix, _service()
+    prefix, service = Address.parse(url).prefix, _service()
     used = {name for account in accounts for name in account._tables} - {INFO}
     with_blobs = any("blob_service" in vars(account) for account in accounts)
     try:

@@ -1,4 +1,4 @@
-"""A backend joins by one more line in `shelf.BACKENDS`."""
+"""Add a backend with one more line in `samples.BACKENDS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.stores.azure_place import Place, a_place
-from tests.stores.shelf import BACKENDS, Open, Time
+from tests.stores.samples import BACKENDS, Open, Time
 
 from b24migrate.ports import Files, Queue, Store
 from b24migrate.stores import Opened

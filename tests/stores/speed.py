@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.stores.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time
+from tests.stores.samples import EVERYTHING, GROUPS, NOON, TABLES, Time
 
 from b24migrate.model.records import Job, Link, Settled, Staged, Status
 from b24migrate.ports import Store

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests import azurite
 from tests.stores.azure_place import Place, audit, page, shards
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     at,
@@ -228,7 +228,7 @@ def test_processes_that_are_killed_at_any_moment_leave_every_number_right(place:
     place = place._replace(url=azurite.url())  # one that nobody empties, since others write to it
     place.store()
     output = subprocess.run(
-        [sys.executable, "-m", "tests.stores.mortal", place.url, "9"],
+        [sys.executable, "-m", "tests.stores.killed_writer", place.url, "9"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         check=True,

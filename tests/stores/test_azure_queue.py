@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.stores.azure_post import Place, a_place
-from tests.stores.shelf import NOON, Time, at
+from tests.stores.samples import NOON, Time, at
 from tests.stores.test_queue import OTHER, A, B, C, claim
 
 from b24migrate.model.records import Job

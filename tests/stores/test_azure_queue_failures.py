@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 from tests.stores.azure_post import Place, a_place
-from tests.stores.shelf import NOON, Time, at
+from tests.stores.samples import NOON, Time, at
 from tests.stores.test_queue import A, B, C, claim
 
 from b24migrate.model.errors import BadConfiguration

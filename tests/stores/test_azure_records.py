@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.stores.azure_place import Place, audit, page
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     NOON,

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import pytest
 from tests import azurite
-from tests.stores.labourer import OPEN, PAGE, REST, SCOPE, labour, raise_number
-from tests.stores.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time, row
+from tests.stores.queue_worker import OPEN, PAGE, REST, SCOPE, raise_number, work
+from tests.stores.samples import EVERYTHING, GROUPS, NOON, TABLES, Time, row
 
 from b24migrate.model.records import Job, Staged, Status
 from b24migrate.ports import RUNS, Queue, RegisterRow, Store
@@ -83,7 +83,7 @@ def test_a_store_may_be_closed_twice_and_by_another_thread(opened: Opened) -> No
 
 @contextmanager
 def started(url: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    command = [sys.executable, "-W", "error", "-m", "tests.stores.labourer", url]
+    command = [sys.executable, "-W", "error", "-m", "tests.stores.queue_worker", url]
     ports = {name: value for name, value in os.environ.items() if name.startswith("AZURITE_")}
     processes = [
         subprocess.Popen(
@@ -163,8 +163,8 @@ def share_jobs(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]
     for process in processes:
         begin(process)
     done = sum(exit_code(process, REST) for process in processes)
-    # A labourer rests when it finds nothing to claim; what followed later is left to us.
-    labour(opened, "host")
+    # A worker pauses when it finds nothing to claim; later jobs are left to this process.
+    work(opened, "host")
     assert done <= jobs
     assert opened.store.counters("work") == {"work": jobs}
     assert number_of(opened.store) == jobs
@@ -186,7 +186,7 @@ def kill_one(opened: Opened, jobs: int, processes: list[subprocess.Popen[str]]) 
     before = opened.store.counters("work")["work"] - jobs
     assert before - done in (0, 1)  # it may have died between adding and saying so
     assert number_of(opened.store) - jobs - done in (0, 1)
-    labour(opened, "host")
+    work(opened, "host")
     check_nothing_lost_or_doubled(opened, 2 * jobs)
 
 

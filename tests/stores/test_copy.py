@@ -9,7 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     MESSAGES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     MESSAGES,

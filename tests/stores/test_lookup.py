@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from tests import azurite
-from tests.stores.shelf import NOON, Time, failed, imported, row
+from tests.stores.samples import NOON, Time, failed, imported, row
 
 from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.memory import Memory

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.stores.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time, imported, row, settle, stage
+from tests.stores.samples import EVERYTHING, GROUPS, NOON, TABLES, Time, imported, row, settle, stage
 
 from b24migrate.messages import Message, join, render, say
 from b24migrate.model.records import Job, Settled, Status

@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from tests.stores.shelf import EVERYTHING, GROUPS, Open, Time, at, keys
+from tests.stores.samples import EVERYTHING, GROUPS, Open, Time, at, keys
 
 from b24migrate.model.records import Job, Settled, Staged, Status, order_key
 from b24migrate.ports import DELIVERIES, Lease

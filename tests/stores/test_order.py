@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
-from tests.stores.shelf import EVERYTHING, MESSAGES, Open, Time, at, keys
+from tests.stores.samples import EVERYTHING, MESSAGES, Open, Time, at, keys
 
 from b24migrate.model.records import Settled, Span, Staged, Status, order_key, order_keys
 

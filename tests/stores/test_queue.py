@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.stores.shelf import NOON, Time, at
+from tests.stores.samples import NOON, Time, at
 
 from b24migrate.model.records import Job
 from b24migrate.ports import Lease, Queue

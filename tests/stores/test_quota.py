@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from tests.stores.shelf import Time
+from tests.stores.samples import Time
 
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.limits import Governor, SharedLedger

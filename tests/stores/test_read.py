@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     MESSAGES,

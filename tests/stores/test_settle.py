@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.stores.shelf import (
+from tests.stores.samples import (
     EVERYTHING,
     GROUPS,
     NOON,
@@ -69,7 +69,7 @@ def test_retries_are_the_attempts_past_the_first(store: Store) -> None:
     assert store.counters("retries:") == {"retries:groups": 2}
 
 
-def lost(store: Store) -> dict[str, float]:
+def count_losses(store: Store) -> dict[str, float]:
     counted = {name: store.counters(name).get(f"{name}:groups", 0) for name in ("dropped", "placeholder")}
     counters = {f"{name}:groups": count for name, count in counted.items() if count}
     assert sum(counters.values()) == sum(sum(one.losses.values()) for one in store.records(GROUPS, EVERYTHING, 9))
@@ -79,13 +79,13 @@ def lost(store: Store) -> dict[str, float]:
 def test_the_losses_of_a_record_that_is_sent_again_replace_those_it_had(store: Store) -> None:
     stage(store, hashed(1), hashed(2))
     settle(store, imported(1, losses={"dropped": 2, "placeholder": 1}), imported(2, losses={"dropped": 4}))
-    assert lost(store) == {"dropped:groups": 6, "placeholder:groups": 1}
+    assert count_losses(store) == {"dropped:groups": 6, "placeholder:groups": 1}
     stage(store, hashed(1, "changed"))
-    assert lost(store) == {"dropped:groups": 6, "placeholder:groups": 1}
+    assert count_losses(store) == {"dropped:groups": 6, "placeholder:groups": 1}
     settle(store, imported(1, losses={"dropped": 1}))
-    assert lost(store) == {"dropped:groups": 5}
+    assert count_losses(store) == {"dropped:groups": 5}
     settle(store, imported(1))
-    assert lost(store) == {"dropped:groups": 4}
+    assert count_losses(store) == {"dropped:groups": 4}
 
 
 def test_a_record_that_could_not_be_sent_again_is_there_as_it_was_and_lacks_what_it_lacked(store: Store) -> None:
@@ -95,7 +95,7 @@ def test_a_record_that_could_not_be_sent_again_is_there_as_it_was_and_lacks_what
     settle(store, retried(1, at(6)))
     settle(store, failed(1))
     store.renew(GROUPS)
-    assert lost(store) == {"dropped:groups": 2}
+    assert count_losses(store) == {"dropped:groups": 2}
     assert store.get(GROUPS, ["1"])["1"].losses == {"dropped": 2}
 
 
@@ -105,9 +105,9 @@ def test_what_is_taken_back_has_lost_nothing(store: Store) -> None:
     stage(store, hashed(2, "changed"))
     for _ in range(2):
         store.take_back("groups", GROUPS, ["1", "2"])
-        assert lost(store) == {"dropped:groups": 3, "placeholder:groups": 1}
+        assert count_losses(store) == {"dropped:groups": 3, "placeholder:groups": 1}
     settle(store, imported(1, losses={"dropped": 1}))
-    assert lost(store) == {"dropped:groups": 4, "placeholder:groups": 1}
+    assert count_losses(store) == {"dropped:groups": 4, "placeholder:groups": 1}
 
 
 def test_what_records_went_without_can_be_told_anew(store: Store) -> None:
@@ -116,16 +116,16 @@ def test_what_records_went_without_can_be_told_anew(store: Store) -> None:
     stage(store, hashed(2, "changed"))
     for _ in range(2):
         store.lose("groups", GROUPS, {"1": {}, "2": {"placeholder": 7}, "77": {"dropped": 1}})
-        assert lost(store) == {"dropped:groups": 5, "placeholder:groups": 7}
+        assert count_losses(store) == {"dropped:groups": 5, "placeholder:groups": 7}
     assert [one.status for one in store.records(GROUPS, EVERYTHING, 9)] == ["IMPORT_OK", "NEW", "IMPORT_OK"]
     store.lose("groups", GROUPS, {})
-    assert lost(store) == {"dropped:groups": 5, "placeholder:groups": 7}
+    assert count_losses(store) == {"dropped:groups": 5, "placeholder:groups": 7}
 
 
 def test_a_record_settled_twice_in_one_call_lost_what_it_lost_last(store: Store) -> None:
     stage(store, row(1))
     settle(store, imported(1, losses={"dropped": 3}), imported(1, 2, losses={"dropped": 1}))
-    assert lost(store) == {"dropped:groups": 1}
+    assert count_losses(store) == {"dropped:groups": 1}
 
 
 def test_a_record_that_failed_after_its_import_keeps_its_target_id(store: Store) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.stores.shelf import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, at, failed, imported, row, settle, stage
+from tests.stores.samples import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, at, failed, imported, row, settle, stage
 
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Job, Staged, Status, Table

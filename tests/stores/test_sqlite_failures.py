@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.stores.shelf import EVERYTHING, GROUPS, TABLES, Time, row, stage
+from tests.stores.samples import EVERYTHING, GROUPS, TABLES, Time, row, stage
 
 from b24migrate.model.errors import Halted, MigrationError
 from b24migrate.model.records import Staged
@@ -112,7 +112,7 @@ from pathlib import Path
 from b24migrate.model.errors import Halted
 from b24migrate.model.records import Staged
 from b24migrate.stores import open_store
-from tests.stores.shelf import GROUPS, TABLES, Time
+from tests.stores.samples import GROUPS, TABLES, Time
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store, queue, files = open_store("sqlite:///store.db", TABLES, Time(), base=Path(sys.argv[1]))

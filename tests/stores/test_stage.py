@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.stores.shelf import EVERYTHING, GROUPS, MESSAGES, at, failed, hashed, imported, retried, row, settle, stage
+from tests.stores.samples import EVERYTHING, GROUPS, MESSAGES, at, failed, hashed, imported, retried, row, settle, stage
 
 from b24migrate.model.records import Settled, Staged, Staging, Status
 from b24migrate.ports import Store

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from tests.stores.shelf import BACKENDS, EVERYTHING, GROUPS, MESSAGES, Time, imported, row, settle, stage
+from tests.stores.samples import BACKENDS, EVERYTHING, GROUPS, MESSAGES, Time, imported, row, settle, stage
 
 from b24migrate.engine.phases import order
 from b24migrate.engine.phases.context import RunContext

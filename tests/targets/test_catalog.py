@@ -146,11 +146,11 @@ def test_asked_again_the_box_answers_the_same_options(tmp_path: Path) -> None:
 def test_an_undo_takes_back_what_is_ours_and_leaves_properties(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_catalog", products=9) as move:
         catalog = box_of(move)
-        before, properties = Counter(own(catalog)), len(catalog.properties)
+        before, properties = Counter(names_of(catalog)), len(catalog.properties)
         assert move.run().exit_code == 0
         mine = len(catalog.properties) - properties
         tallies = take(move, "crm_catalog")
-        assert Counter(own(catalog)) == before
+        assert Counter(names_of(catalog)) == before
         assert (tallies["crm_product_props"].kept, tallies["crm_products"].kept) == (mine, 0)
 
 
@@ -168,7 +168,7 @@ def test_a_product_of_a_user_keeps_what_it_needs(tmp_path: Path) -> None:
         assert (tallies["crm_measures"].kept, tallies["crm_products"].kept) == (1, 0)
 
 
-def own(catalog: Any) -> Iterator[str]:
+def names_of(catalog: Any) -> Iterator[str]:
     yield from (f"currency {code}" for code in catalog.currencies)
     for name in ("measures", "vats", "price_types", "sections", "prices"):
         yield from (f"{name} {number}" for number in getattr(catalog, name))

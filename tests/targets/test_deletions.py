@@ -30,7 +30,7 @@ def team(tmp_path: Path) -> Iterator[Move]:
         yield made
 
 
-def kept(made: Move) -> dict[str, str]:
+def kept_reasons(made: Move) -> dict[str, str]:
     rows = made.world.sql("SELECT RowKey, Reason FROM Deletions WHERE RowKey LIKE 'kept:%'")
     return {str(key).removeprefix("kept:"): str(why) for key, why in rows}
 
@@ -73,7 +73,7 @@ def test_an_owner_who_handed_the_group_over_and_left_is_removed(team: Move) -> N
     world.change("group_members", "delete", group=group.id, user=old)
     assert team.run("users", "groups").exit_code == 0
     assert box_user not in world.box.portal.company.groups_by_id[box_group].roles
-    assert kept(team) == {}
+    assert kept_reasons(team) == {}
 
 
 def test_an_undo_after_a_group_was_handed_over_counts_no_change_of_a_user(team: Move) -> None:
@@ -113,7 +113,7 @@ def test_what_others_need_stays_and_the_rest_goes(sales: Move, monkeypatch: pyte
     world.settings["run"]["deletions"] = "delete"
     before = alive(sales)
     sales.run()
-    assert kept(sales) == {f"crm_companies:{one}": "other records that stay depend on it" for one in needed}
+    assert kept_reasons(sales) == {f"crm_companies:{one}": "other records that stay depend on it" for one in needed}
     assert {status(sales, "CrmCompanies", one) for one in needed} == {"IMPORT_OK"}
     assert (status(sales, "CrmCompanies", free), status(sales, "CrmDeals", deal)) == ("DELETED", "DELETED")
     assert sum((before - alive(sales)).values()) == 2  # one company and one deal
@@ -128,12 +128,12 @@ def test_the_owner_of_a_deleted_group_leaves_with_it_and_not_before(team: Move) 
     world.change("groups", "delete", id=group.id)
     assert team.run("users", "groups").exit_code == 0
     assert list(world.box.portal.company.groups_by_id[box_group].roles) == [box_owner]
-    assert list(kept(team)) == [f"group_members:{owner}"]
+    assert list(kept_reasons(team)) == [f"group_members:{owner}"]
     assert status(team, "GroupMembers", owner) == "IMPORT_OK"
     world.settings["run"]["deletions"] = "delete"
     assert team.run("users", "groups").exit_code == 0
     assert box_group not in world.box.portal.company.groups_by_id
-    assert (kept(team), status(team, "GroupMembers", owner)) == ({}, "DELETED")
+    assert (kept_reasons(team), status(team, "GroupMembers", owner)) == ({}, "DELETED")
 
 
 @pytest.mark.parametrize("role", ["K", "E"])

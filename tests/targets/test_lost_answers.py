@@ -61,7 +61,7 @@ def chat(target: RestTarget) -> str:
     return str(made)
 
 
-def said(chat_id: str, number: int) -> Item:
+def message_item(chat_id: str, number: int) -> Item:
     fields = {"chat_id": chat_id, "author_id": "1", "date": "2024-01-01T10:00:00Z", "text": f"Words {number}"}
     return Item.make(f"source:chat:msg:{number}", fields)
 
@@ -73,21 +73,23 @@ def messages(move: Move, chat_id: str) -> list[str]:
 
 def test_a_message_is_found_however_much_was_said_in_the_chat_since(move: Move, target: RestTarget) -> None:
     room = chat(target)
-    struck_down(move, target, "im.message.add", "chats", said(room, 5))
+    struck_down(move, target, "im.message.add", "chats", message_item(room, 5))
     for number in range(120):
         call(target, "im.message.add", DIALOG_ID=f"chat{room}", MESSAGE=f"Lunch {number}?")
-    assert send(target, "chats", said(room, 5))[0] == "created"
+    assert send(target, "chats", message_item(room, 5))[0] == "created"
     assert len(messages(move, room)) == 1
 
 
 def test_a_message_that_somebody_passed_on_is_not_ours(move: Move, target: RestTarget) -> None:
     room = chat(target)
-    in_vain(move, target, "chats", said(room, 5), fault={"method": "im.message.add", "kind": "500", "always": True})
+    in_vain(
+        move, target, "chats", message_item(room, 5), fault={"method": "im.message.add", "kind": "500", "always": True}
+    )
     company = move.world.box.portal.company
     call(target, "im.message.add", DIALOG_ID=f"chat{room}", MESSAGE=f"[B]Ann · {format_number('msg:5')}[/B]\nWords 5")
     row = company.chats[int(room)].added[-1]
     row["author_id"] = 30_000_009
-    assert send(target, "chats", said(room, 5))[1] != str(row["id"])
+    assert send(target, "chats", message_item(room, 5))[1] != str(row["id"])
     assert len(messages(move, room)) == 2
 
 
@@ -259,7 +261,7 @@ def test_of_several_lost_comments_that_look_alike_the_oldest_is_the_first_that_w
 def test_what_was_answered_before_a_limit_is_remembered(move: Move, target: RestTarget) -> None:
     room = chat(target)
     move.world.strike_box({"method": "im.message.add", "kind": "query_limit", "at": [3]})
-    items = [said(room, number) for number in range(1, 5)]
+    items = [message_item(room, number) for number in range(1, 5)]
     with pytest.raises(Limited):
         target.send("chats", "chat_messages", items, run="r")
     known = target._journal.find("chat_messages", [item.key for item in items])

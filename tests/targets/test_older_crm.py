@@ -10,7 +10,7 @@ import pytest
 from tests.targets.everything import Move, moving
 from tests.targets.test_lost_answers import call, send
 from tests.targets.test_migration import assert_as_announced
-from tests.targets.test_requests import asked
+from tests.targets.test_requests import count_calls
 
 from b24migrate.model.records import Item
 from b24migrate.targets.rest.target import RestTarget
@@ -41,7 +41,7 @@ def company(number: int = 5, **custom: str) -> Item:
     return Item.make(f"source:crm_companies:{number}", {"title": "Oak", **custom})
 
 
-def kept(move: Move, number: str | None) -> dict[str, Any]:
+def kept_values(move: Move, number: str | None) -> dict[str, Any]:
     """What the box has, under its own codes."""
     row = move.world.box.portal.company.crm.items[COMPANIES].row(int(number or 0))
     return {name: value for name, value in row.items() if name.startswith("UF_CRM_") and value is not None}
@@ -51,7 +51,7 @@ def test_everything_of_the_crm_arrives_as_announced(tmp_path: Path) -> None:
     with moving(tmp_path, "users", *CRM, box=older(), companies=4, contacts=5, deals=9, smart_items=4) as move:
         assert move.run().exit_code == 0
         assert_as_announced(move)
-        assert asked(move, "crm.item.fields") <= 2 * len(CRM)
+        assert count_calls(move, "crm.item.fields") <= 2 * len(CRM)
 
 
 def test_a_custom_value_that_changed_on_the_source_is_changed_on_the_box(tmp_path: Path) -> None:
@@ -61,7 +61,9 @@ def test_a_custom_value_that_changed_on_the_source_is_changed_on_the_box(tmp_pat
         move.world.change("crm_companies", id=changed, fields={"UF_CRM_1700000400": "Birch"})
         assert move.run().exit_code == 0
         assert move.unforeseen == []
-        assert kept(move, move.world.records("CrmCompanies")[changed]["TargetId"])["UF_CRM_1700000400"] == "Birch"
+        assert (
+            kept_values(move, move.world.records("CrmCompanies")[changed]["TargetId"])["UF_CRM_1700000400"] == "Birch"
+        )
 
 
 def test_a_field_that_was_made_a_moment_ago_is_known(move: Move, target: RestTarget) -> None:
@@ -69,7 +71,7 @@ def test_a_field_that_was_made_a_moment_ago_is_known(move: Move, target: RestTar
     _, number = send(target, "crm", company(UF_CRM_FIRST="one"))
     second = declared(target, "UF_CRM_SECOND_2")
     assert send(target, "crm", company(UF_CRM_FIRST="one", UF_CRM_SECOND_2="two"))[0] == "updated"
-    assert kept(move, number) == {first: "one", second: "two"}
+    assert kept_values(move, number) == {first: "one", second: "two"}
     there = target.read("crm", "crm_companies", [company().key])[company().key].fields
     assert (there[first], there[second]) == ("one", "two")
 
@@ -79,7 +81,7 @@ def test_a_field_that_another_worker_made_is_known(move: Move, target: RestTarge
     send(target, "crm", company(UF_CRM_FIRST="one"))
     call(target, "crm.company.userfield.add", fields={"FIELD_NAME": "UF_CRM_SECOND_2", "USER_TYPE_ID": "string"})
     _, number = send(target, "crm", company(6, UF_CRM_SECOND_2="two"))
-    assert kept(move, number) == {"UF_CRM_SECOND_2": "two"}
+    assert kept_values(move, number) == {"UF_CRM_SECOND_2": "two"}
 
 
 def test_a_field_that_another_worker_made_is_told_under_its_code(move: Move, target: RestTarget) -> None:
@@ -96,13 +98,13 @@ def test_a_field_that_was_gone_and_came_back_is_known_again(move: Move, target: 
     send(target, "crm", company(UF_CRM_FIRST="one"))
     assert declared(target, "UF_CRM_FIRST") == "UF_CRM_FIRST"
     _, number = send(target, "crm", company(6, UF_CRM_FIRST="two"))
-    assert kept(move, number) == {"UF_CRM_FIRST": "two"}
+    assert kept_values(move, number) == {"UF_CRM_FIRST": "two"}
 
 
 def test_of_two_codes_that_would_get_one_name_each_keeps_its_value(move: Move, target: RestTarget) -> None:
     one, other = declared(target, "UF_CRM_CODE_WORD"), declared(target, "UF_CRM_CODE__WORD")
     _, number = send(target, "crm", company(UF_CRM_CODE_WORD="one", UF_CRM_CODE__WORD="other"))
-    assert kept(move, number) == {one: "one", other: "other"}
+    assert kept_values(move, number) == {one: "one", other: "other"}
     there = target.read("crm", "crm_companies", [company().key])[company().key].fields
     assert (there[one], there[other]) == ("one", "other")
 
@@ -110,4 +112,4 @@ def test_of_two_codes_that_would_get_one_name_each_keeps_its_value(move: Move, t
 def test_the_box_is_asked_once_for_names_that_it_does_not_tell(move: Move, target: RestTarget) -> None:
     for number in range(3):
         send(target, "crm", company(number, UF_CRM_NOWHERE="lost"))
-    assert asked(move, "crm.item.fields") <= 2
+    assert count_calls(move, "crm.item.fields") <= 2

@@ -68,7 +68,7 @@ def times_of(move: Move) -> dict[str, tuple[datetime, datetime]]:
     return found
 
 
-def others(move: Move) -> dict[str, tuple[datetime, datetime]]:
+def changed_times(move: Move) -> dict[str, tuple[datetime, datetime]]:
     return {name: pair for name, pair in times_of(move).items() if pair[0] != pair[1]}
 
 
@@ -89,7 +89,7 @@ def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_pat
         move.lose(3, "crm.item.batchImport")
         assert move.run().exit_code == 0
         assert len(times_of(move)) == 48 - 2 + 44 + 24 + 2 * 22  # two deals are templates of recurring ones
-        assert others(move) == {}
+        assert changed_times(move) == {}
         assert_as_announced(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")
 
@@ -142,7 +142,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_order(tmp_path: Path) -> None:
                 app.runner.run(["crm_companies"], PHASES[PHASES.index("set") :], tick=move.world.leap())
         assert deaths >= 5
         assert move.run().exit_code == 0
-        assert others(move) == {}
+        assert changed_times(move) == {}
         assert_as_announced(move)
 
 
@@ -158,7 +158,7 @@ def test_the_file_waits_for_who_has_to_be_tried_again(tmp_path: Path) -> None:
         assert move.run().exit_code == 0
         attempts = [row["Attempts"] for row in move.world.table("CrmCompanies", "Attempts")]
         assert sorted(attempts) == [1] * 20 + [2] * 20
-        assert others(move) == {}
+        assert changed_times(move) == {}
         assert_as_announced(move)
 
 
@@ -176,8 +176,8 @@ def test_what_the_box_had_before_raises_what_is_older_and_nothing_else(tmp_path:
         there.put(first, there.row(first) | {"createdTime": times(4)["createdTime"]})
         (announced,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
         assert move.run().exit_code == 0
-        assert {pair[1] for pair in others(move).values()} == {when(times(4)["createdTime"])}
-        assert len(others(move)) == 8
+        assert {pair[1] for pair in changed_times(move).values()} == {when(times(4)["createdTime"])}
+        assert len(changed_times(move)) == 8
         assert announced.expected == 0  # nothing was read yet
         (announced,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
         assert (announced.expected, announced.seen) == (8, 8)
@@ -202,7 +202,7 @@ def test_who_comes_behind_somebody_elses_is_raised_and_verify_knows_it(tmp_path:
 
             setattr(box, name, meddled)
             assert app.runner.run(app.chosen(), tick=move.world.leap()).exit_code == 0
-        assert len(others(move)) in (20, 40)
+        assert len(changed_times(move)) in (20, 40)
         assert_as_announced(move)
 
 
@@ -214,7 +214,7 @@ def test_what_comes_in_a_later_pass_keeps_its_time_if_it_is_new_enough(tmp_path:
         (new,) = move.world.change("crm_companies", "add", fields=made_at(500))
         assert move.run().exit_code == 0
         late = {f"CrmCompanies:{old}"}
-        assert others(move).keys() == late
+        assert changed_times(move).keys() == late
         assert f"CrmCompanies:{new}" in times_of(move)
         assert move.world.sql("SELECT SourceId FROM Foreseen WHERE Field = 'createdTime'") == [(str(old),)]
         assert_as_announced(move)
@@ -265,7 +265,7 @@ def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Pat
             ended = app.runner.run(["crm_spitems"], PHASES[PHASES.index("set") :], tick=move.world.leap())
         assert ended.exit_code == 0
         assert f"CrmSpItems:{smart[1]}:{newest}" in times_of(move)
-        assert others(move) == {}
+        assert changed_times(move) == {}
         assert move.twice() == []
         assert move.unforeseen == []
 

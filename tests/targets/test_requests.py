@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.targets.everything import Move, moving
-from tests.targets.test_lost_answers import call, chat, otherwise, said, send
+from tests.targets.test_lost_answers import call, chat, message_item, otherwise, send
 
 from b24migrate.engine.phases import verify
 from b24migrate.model.records import Item
@@ -25,7 +25,7 @@ PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
 TASK = Item.make("source:tasks:5", {"title": "Call", **PEOPLE})
 
 
-def asked(move: Move, method: str) -> int:
+def count_calls(move: Move, method: str) -> int:
     stats = move.world.box.portal.stats
     return stats.methods[method] + stats.inner[method]
 
@@ -90,15 +90,15 @@ def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
 
 def test_messages_far_apart_are_read_without_what_lies_between(move: Move, target: RestTarget) -> None:
     room = chat(target)
-    first = send(target, "chats", said(room, 1))[1]
+    first = send(target, "chats", message_item(room, 1))[1]
     for number in range(160):
         call(target, "im.message.add", DIALOG_ID=f"chat{room}", MESSAGE=f"Lunch {number}?")
-    last = send(target, "chats", said(room, 2))[1]
-    before = asked(move, "im.dialog.messages.get")
-    keys = [said(room, 1).key, said(room, 2).key]
+    last = send(target, "chats", message_item(room, 2))[1]
+    before = count_calls(move, "im.dialog.messages.get")
+    keys = [message_item(room, 1).key, message_item(room, 2).key]
     there = target.read("chats", "chat_messages", keys)
     assert [there[key].target_id for key in keys] == [first, last]
-    assert asked(move, "im.dialog.messages.get") - before == 2
+    assert count_calls(move, "im.dialog.messages.get") - before == 2
 
 
 def comment(number: int, post: object) -> Item:
@@ -111,19 +111,21 @@ def test_comments_of_the_feed_are_not_all_read_again_for_every_new_one(move: Mov
     for number in range(320):
         call(target, "log.blogcomment.add", POST_ID=post, TEXT=f"Before {number}")
     send(target, "feed", comment(1, post))
-    before = asked(move, "log.blogcomment.user.get")
+    before = count_calls(move, "log.blogcomment.user.get")
     for number in range(2, 7):
         assert send(target, "feed", comment(number, post))[0] == "created"
-    assert asked(move, "log.blogcomment.user.get") - before <= 10
+    assert count_calls(move, "log.blogcomment.user.get") - before <= 10
     keys = [comment(number, post).key for number in range(1, 7)]
     assert len(target.read("feed", "feed_comments", keys)) == 6
 
 
 def test_somebody_whom_the_box_does_not_show_is_not_asked_for_at_every_message(move: Move, target: RestTarget) -> None:
     room = chat(target)
-    items = [Item.make(one.key, {**one.fields, "author_id": "987654"}) for one in (said(room, k) for k in range(5))]
+    items = [
+        Item.make(one.key, {**one.fields, "author_id": "987654"}) for one in (message_item(room, k) for k in range(5))
+    ]
     target.send("chats", "chat_messages", items, run="r")
-    assert asked(move, "user.get") <= 1
+    assert count_calls(move, "user.get") <= 1
 
 
 def test_the_store_is_asked_once_for_a_person_whom_many_records_name(target: RestTarget) -> None:

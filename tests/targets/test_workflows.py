@@ -233,7 +233,7 @@ def test_a_template_of_which_the_source_tells_no_body_stays_behind_as_announced(
 CODE = ("CodeActivity", "codeACTIVITY", "AcmeSyncActivity", "codecondition")
 
 
-def coded(move: Move) -> set[str]:
+def names_with_code(move: Move) -> set[str]:
     """The names of templates that run code. All of them would start by themselves."""
     workflows = move.world.cloud.portal.company.workflows
     names = set()
@@ -246,7 +246,7 @@ def coded(move: Move) -> set[str]:
 
 def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on(tmp_path: Path) -> None:
     with applying(tmp_path, code_templates=4) as move:
-        names = coded(move)
+        names = names_with_code(move)
         assert move.run().exit_code == 5
         assert len(rows(move)) == 11
         assert names.isdisjoint(row["NAME"] for row in rows(move))

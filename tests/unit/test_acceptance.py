@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.stores.shelf import TABLES, Time
+from tests.stores.samples import TABLES, Time
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity import model

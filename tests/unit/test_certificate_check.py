@@ -58,7 +58,7 @@ def checked(folder: Path, content: bytes) -> None:
     check(file)
 
 
-def noticed(folder: Path, content: bytes) -> Stop:
+def refusal_of(folder: Path, content: bytes) -> Stop:
     with pytest.raises((BadConfiguration, Unproven)) as stop:
         checked(folder, content)
     return stop.value
@@ -79,20 +79,20 @@ def test_any_other_byte_anywhere_is_noticed(tmp_path: Path, data: st.DataObject)
     content = bytearray(certificate_text())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255).filter(lambda byte: byte != content[place]))
-    noticed(tmp_path, bytes(content))
+    refusal_of(tmp_path, bytes(content))
 
 
 @pytest.mark.parametrize("flip", [1, 2, 32, 128])
 def test_every_byte_counts(tmp_path: Path, flip: int) -> None:
     content = certificate_text()
     for place in range(len(content)):
-        noticed(tmp_path, content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
+        refusal_of(tmp_path, content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
 
 
 def test_every_truncation_is_noticed(tmp_path: Path) -> None:
     content = certificate_text()
     for length in range(len(content)):
-        noticed(tmp_path, content[:length])
+        refusal_of(tmp_path, content[:length])
 
 
 @anywhere
@@ -104,7 +104,7 @@ def test_bytes_that_were_added_or_removed_are_noticed(tmp_path: Path, data: st.D
     fewer = data.draw(st.integers(0, 20))
     changed = content[:place] + more + content[place + fewer :]
     if changed != content:
-        noticed(tmp_path, changed)
+        refusal_of(tmp_path, changed)
 
 
 @anywhere
@@ -112,23 +112,23 @@ def test_bytes_that_were_added_or_removed_are_noticed(tmp_path: Path, data: st.D
 def test_lines_that_were_swapped_doubled_or_left_out_are_noticed(tmp_path: Path, data: st.DataObject) -> None:
     lines = certificate_text().splitlines(keepends=True)
     chosen = data.draw(st.lists(st.sampled_from(lines), max_size=len(lines) + 2).filter(lambda some: some != lines))
-    noticed(tmp_path, b"".join(chosen))
+    refusal_of(tmp_path, b"".join(chosen))
     shuffled = data.draw(st.permutations(lines))
     if shuffled != lines:
-        noticed(tmp_path, b"".join(shuffled))
+        refusal_of(tmp_path, b"".join(shuffled))
 
 
 @pytest.mark.parametrize("number", range(2, len(WRITTEN) + 2))
 def test_it_says_which_line_was_changed(tmp_path: Path, number: int) -> None:
     lines = certificate_text().splitlines(keepends=True)
     lines[number - 1] = lines[number - 1].replace(b'"stream":"', b'"stream":"x', 1)
-    message = noticed(tmp_path, b"".join(lines))
+    message = refusal_of(tmp_path, b"".join(lines))
     assert f"line {number}:" in message.message
     assert message.exit_code == 5
     lines = certificate_text().splitlines(keepends=True)
     begin, rest = lines[number - 1][:40], lines[number - 1][40:]
     lines[number - 1] = begin + re.sub(rb"(pri|it|2|3|7|0|1)", b"9", rest, count=1)
-    assert f"line {number}:" in noticed(tmp_path, b"".join(lines)).message
+    assert f"line {number}:" in refusal_of(tmp_path, b"".join(lines)).message
 
 
 # ---------------------------------------------------------------- what does not close although every hash is right
@@ -192,7 +192,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_sums_and_classes_are_worked_out_again(tmp_path: Path, what: str) -> None:
     content, words = WRONG[what]
-    message = noticed(tmp_path, content)
+    message = refusal_of(tmp_path, content)
     assert (words in message.message, message.exit_code) == (True, 5), message
 
 
@@ -210,7 +210,7 @@ def test_sums_and_classes_are_worked_out_again(tmp_path: Path, what: str) -> Non
     ],
 )
 def test_what_is_no_certificate_is_told_apart(tmp_path: Path, content: bytes) -> None:
-    message = noticed(tmp_path, content)
+    message = refusal_of(tmp_path, content)
     assert message.exit_code == 2
     assert message.hint
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.stores.shelf import TABLES, Time
+from tests.stores.samples import TABLES, Time
 
 from b24migrate.engine.phases.notes import Notes
 from b24migrate.messages import Message, say

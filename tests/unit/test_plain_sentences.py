@@ -30,12 +30,12 @@ def sentences() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-                for text in _said(name, node):
+                for text in _spoken_arguments(name, node):
                     if _is_sentence(text):
                         yield f"{path.relative_to(ROOT)}:{text.lineno}: {ast.unparse(text)[:80]}"
 
 
-def _said(name: str, call: ast.Call) -> Iterator[ast.expr]:
+def _spoken_arguments(name: str, call: ast.Call) -> Iterator[ast.expr]:
     if name in ERRORS:
         yield from call.args
     if name in SAYING:

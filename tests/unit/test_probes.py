@@ -24,7 +24,7 @@ Portal = Callable[[Command], Json]
 EVERY = [*probe.all_probes(catalog().entities), probe.PORTAL]
 
 
-def judged(one: Probe, portal: Portal, *, wide: bool = False) -> tuple[dict[str, Any], list[list[Command]]]:
+def run_probe(one: Probe, portal: Portal, *, wide: bool = False) -> tuple[dict[str, Any], list[list[Command]]]:
     """The answers of one probe by such a portal, and what was asked in each round."""
     rounds: list[list[Command]] = []
 
@@ -67,7 +67,7 @@ def modest(ids: list[int], asked: Mapping[str, Any]) -> list[int]:
 
 
 def test_a_portal_as_documented_is_seen_as_such() -> None:
-    habits, rounds = judged(probes.messages, chats(modest))
+    habits, rounds = run_probe(probes.messages, chats(modest))
     assert habits == {
         "first_id": "plain",
         "message_order": "newest",
@@ -83,18 +83,18 @@ def test_the_newest_message_beside_the_oldest_is_seen() -> None:
     def pages(ids: list[int], asked: Mapping[str, Any]) -> list[int]:
         return [*modest(ids, asked), ids[-1]] if asked.get("FIRST_ID") == 0 else modest(ids, asked)
 
-    assert judged(probes.messages, chats(pages))[0]["first_id"] == "newest"
+    assert run_probe(probes.messages, chats(pages))[0]["first_id"] == "newest"
 
 
 @pytest.mark.parametrize(("order", "wanted"), [(sorted, "oldest"), (lambda ids: [*ids[1:], *ids[:1]], "mixed")])
 def test_the_order_of_a_page_is_seen(order: Callable[[list[int]], list[int]], wanted: str) -> None:
-    habits, _ = judged(probes.messages, chats(lambda ids, asked: order(modest(ids, asked))))
+    habits, _ = run_probe(probes.messages, chats(lambda ids, asked: order(modest(ids, asked))))
     assert habits["message_order"] == wanted
 
 
 def test_one_count_that_is_wrong_makes_counts_drift_and_chats_that_were_not_seen_whole_say_nothing() -> None:
-    assert judged(probes.messages, chats(modest, {"chat2": 31}))[0]["message_count"] == "drifting"
-    habits, _ = judged(probes.messages, chats(modest, of=51))
+    assert run_probe(probes.messages, chats(modest, {"chat2": 31}))[0]["message_count"] == "drifting"
+    habits, _ = run_probe(probes.messages, chats(modest, of=51))
     assert (habits["message_count"], habits["message_page"]) == (None, 50)
 
 
@@ -128,7 +128,7 @@ def test_lists_of_owners_are_proven_by_the_rows(answers: list[Json], wanted: str
 )  # fmt: skip
 def test_strange_answers_are_no_answers(one: Probe, value: Json) -> None:
     for wide in (False, True):
-        habits, rounds = judged(one, lambda _: value, wide=wide)
+        habits, rounds = run_probe(one, lambda _: value, wide=wide)
         assert set(habits) == set(one.values)
         assert "canary" not in json.dumps(habits)
         assert {command.method for commands in rounds for command in commands} <= READS

@@ -39,7 +39,7 @@ PAGES = ("/", "/errors", "/findings", "/search", "/analysis", "/api", "/login")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder = tmp_path_factory.mktemp("hostile")
     with portals() as (source, target):
-        planted(source)
+        plant_names(source)
         config = configured(folder, source.webhook(), target.webhook(), ("users", "groups"), "user_coverage = 0")
         with hurried():  # the page asks the portals too, each time it shows a record
             assert quietly(config, "run", "--json") in (0, 5)
@@ -48,7 +48,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
                 yield desk
 
 
-def planted(source: Running) -> None:
+def plant_names(source: Running) -> None:
     company, now = source.portal.company, source.portal.clock.now()
     for number, name in enumerate(NAMES):
         person = {
@@ -80,7 +80,7 @@ def found_by_verify(config: Path) -> None:
         app.context.store.write(FINDINGS, rows)
 
 
-def asked(desk: Desk) -> list[str]:
+def addresses_to_read(desk: Desk) -> list[str]:
     names = ["overview", "history", "errors", "findings?limit=500", "analysis", "certificate", "session"]
     names += [f"search?q={quote(one[:100], safe='', errors='replace')}" for one in NAMES if one]
     return names + [f"records/{stream}/{one}" for stream in ("users", "groups") for one in staged(desk, stream)]
@@ -96,7 +96,7 @@ def staged(desk: Desk, stream: str) -> list[str]:
 
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_every_answer_is_valid_json_without_a_secret(hostile: Desk, language: str) -> None:
-    paths = asked(hostile)
+    paths = addresses_to_read(hostile)
     assert len(paths) > 40
     for path in paths:
         reply = hostile.send("GET", f"/api/v1/{path}", {"Accept-Language": language})

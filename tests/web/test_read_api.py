@@ -117,7 +117,7 @@ def some_findings(desk: Desk, count: int) -> None:
         app.context.store.write(FINDINGS, rows)
 
 
-def leafed(desk: Desk, **query: object) -> list[str]:
+def read_all_pages(desk: Desk, **query: object) -> list[str]:
     found: list[str] = []
     after = ""
     for _ in range(200):
@@ -132,10 +132,10 @@ def leafed(desk: Desk, **query: object) -> list[str]:
 @pytest.mark.parametrize("limit", [1, 7, 50, 101, 500])
 def test_findings_are_leafed_through_and_each_comes_once(desk: Desk, limit: int) -> None:
     some_findings(desk, 101)
-    assert sorted(leafed(desk, stream="users", limit=limit), key=int) == [str(n) for n in range(101)]
-    assert len(leafed(desk, limit=limit)) == 102
-    assert sorted(leafed(desk, fate="missing", limit=limit), key=int) == [str(n) for n in range(1, 101, 2)]
-    assert leafed(desk, fate="dangling", limit=limit) == []
+    assert sorted(read_all_pages(desk, stream="users", limit=limit), key=int) == [str(n) for n in range(101)]
+    assert len(read_all_pages(desk, limit=limit)) == 102
+    assert sorted(read_all_pages(desk, fate="missing", limit=limit), key=int) == [str(n) for n in range(1, 101, 2)]
+    assert read_all_pages(desk, fate="dangling", limit=limit) == []
     assert desk.look("findings", stream="users", limit=1)["total"] == 101
     assert desk.look("findings", fate="extra")["total"] is None
 

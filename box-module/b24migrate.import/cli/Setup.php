@@ -14,7 +14,7 @@ PHP_SAPI === 'cli' || exit;
 final class Setup
 {
     private const MODULE = 'b24migrate.import';
-    /** What b24migrate itself wants to read of its target, besides the scope of the module. */
+    /** Scopes that b24migrate needs to read its target, besides that of the module. */
     private const SCOPES = [
         'import', 'user', 'user.userfield', 'department', 'sonet_group', 'im', 'log', 'task', 'tasks', 'crm', 'disk',
         'bizproc', 'userfieldconfig',
@@ -139,7 +139,7 @@ final class Setup
         if ($word === null || !is_file(rtrim($word, '/') . '/bitrix/modules/main/include/prolog_before.php')) {
             throw new \InvalidArgumentException('--document-root wants the folder of the site, in which bitrix lies.');
         }
-        // the kernel works in other folders than the one this was told in
+        // the kernel changes the working directory
         return (string)realpath($word);
     }
 }

@@ -91,7 +91,7 @@ class b24migrate_import extends CModule
         if ($checked !== '') {
             Option::set('socialnetwork', 'check_group_name_enable', $checked);
         }
-        // Unfinished uploads; a client that goes on later begins them anew.
+        // Unfinished uploads; a client that continues later starts them again.
         DeleteDirFilesEx('/' . Option::get('main', 'upload_dir', 'upload') . '/' . $this->MODULE_ID);
         Option::delete($this->MODULE_ID);
         ModuleManager::unRegisterModule($this->MODULE_ID);

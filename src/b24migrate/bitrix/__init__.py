@@ -1,1 +1,1 @@
-"""Everything that knows that a portal speaks REST."""
+"""The REST client: no other package contains details of the protocol."""

@@ -100,7 +100,7 @@ class Tokens:
                 pair = self._newest(row)
                 if pair.access and pair.access != stale:
                     return pair.access
-                # No holder needs longer, whatever its clock says.
+                # No holder needs longer, even with a wrong clock.
                 held = self._claim_row(row, over=self._portal.clock.monotonic() - since > HELD_S)
                 if held is not None:
                     return self._renew(held, pair)
@@ -213,7 +213,8 @@ EXPIRED = "expired_token"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ApplicationEndpoint(Webhook):
-    """Where an application calls. Its `secret` is the client_id, which is public; the token is in the body."""
+    """The address of an application's calls. Its `secret` is the client_id, which is public; the token is in the
+    body."""
 
     def url(self, method: str) -> str:
         return f"{self.origin}{self.prefix}/{method}"

@@ -1,4 +1,4 @@
-"""Many calls in one request, as the portal's `batch` wants them (bitrix24-rest-1 §A6)."""
+"""Many calls in one request of the method `batch` (bitrix24-rest-1 §A6)."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Batcher:
             except Limited as error:
                 if not answers:
                     raise
-                given = [BatchAnswer(None, error)] * len(places)  # what was answered before is kept
+                given = [BatchAnswer(None, error)] * len(places)  # earlier answers are kept
             answers.update(zip(places, given, strict=True))
         limits = [one.error for one in answers.values() if isinstance(one.error, Limited)]
         for limit in limits:

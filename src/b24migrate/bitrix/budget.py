@@ -64,7 +64,7 @@ class _Spent:
 
 
 class Budget:
-    """For all threads of a process. `limit_s`: execution time in ten minutes; 0 is no limit."""
+    """Shared by all threads of a process. `limit_s`: execution time in ten minutes; 0 is no limit."""
 
     def __init__(self, clock: Clock, limit_s: float) -> None:
         self.billing: Billing | None = None  # not known before the first answer that costs anything

@@ -58,7 +58,7 @@ class ChildrenReader:
         reading: PerParent,
         owners: Sequence[str],
         habits: PageHabits,
-        spelling: dict[str, tuple[str, ...]],  # of methods whose answers were seen: the path to the list
+        spelling: dict[str, tuple[str, ...]],  # by method whose answer was seen: the path to the list
     ) -> None:
         self._batcher = batcher
         self._spelling = spelling
@@ -90,8 +90,8 @@ class ChildrenReader:
                 raise error
             page.apart.extend(self._progress_of(chain.progress) for chain in failed)
             failed = []
-        # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
-        # that spoils every request it is in ends up alone.
+        # Walks whose end only needs a proof wait, because another walk may prove it for all. Failed ones go last: a
+        # parent that spoils every request it is in ends up alone.
         going_on = [one for one in going_on if one not in settled]
         page.next.extend(map(self._progress_of, (*going_on, *waiting)))
         page.last.extend(map(self._progress_of, (*settled, *(chain.progress for chain in failed))))
@@ -129,7 +129,7 @@ class ChildrenReader:
             except Limited:
                 if not chains:
                     raise
-                waiting += group  # what the other webhooks brought is kept
+                waiting += group  # the results of the other webhooks are kept
                 continue
             chains += planned
             waiting += left
@@ -216,7 +216,7 @@ class ChildrenReader:
         return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
 
     def _expected_count(self, parent: SourceRecord) -> int | None:
-        """What the parent's own counter says; nothing where that is no number."""
+        """The parent's own counter; None if it is not a number."""
         try:
             return self._reading.parents.expected(parent)
         except (ValueError, TypeError, OverflowError):
@@ -284,7 +284,7 @@ class ChildrenReader:
         return chain.ended
 
     def _judge_answer(self, chain: _Chain, answer: BatchAnswer[Part]) -> list[tuple[int, Row]] | None:
-        """The rows of an answer; None where it failed, and the chain says why."""
+        """The rows of an answer; None if the call failed. The chain has the error."""
         try:
             single = self._reading.keys is not None and self._reading.keys.single
             if single and isinstance(answer.error, Permanent) and answer.error.code in NOT_THERE:
@@ -323,8 +323,8 @@ class ChildrenReader:
         return () if bare else self._reading.items
 
     def _take_descending(self, chain: _Chain, answers: Sequence[BatchAnswer[Part]], span: Span, page: Page) -> None:
-        """Takes rows by their ids, whatever their order. A page is believed if it was asked for below the lowest id of
-        the page before it; the rest is read again."""
+        """Takes rows by their IDs, in any order. A page counts if it was requested below the lowest ID of the page
+        before it; other pages are read again."""
         for place, (command, answer) in enumerate(zip(chain.commands, answers, strict=True)):
             rows = self._judge_answer(chain, answer)
             if rows is None:
@@ -486,8 +486,8 @@ class ChildrenReader:
         page.parents[chain.parent.id] = (self._reported(chain), chain.got)
 
     def _reported(self, chain: _Chain) -> int | None:
-        """What the source says it has. A walk to an empty page brings everything, whatever a counter says; and children
-        that several parents share are fewer than their totals together."""
+        """The number that the source reports. A walk to an empty page reads everything, even if a counter differs.
+        Children that several parents share are fewer than the sum of the parents' totals."""
         if isinstance(self._paging, Backward) or self._reading.shared:
             return None
         return chain.total if chain.total is not None else self._expected_count(chain.parent)

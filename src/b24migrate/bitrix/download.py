@@ -99,7 +99,7 @@ class Downloads:
         self._announced: set[str] = set()  # hosts that the portal redirects to, each logged once
 
     def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Download:
-        """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
+        """Raises Permanent if it is not a file or too large, Transient if a retry may succeed."""
         fetched = self.resume(url, Whole(out), limit=limit)
         assert fetched is not None  # noqa: S101 (it never has enough)
         return fetched
@@ -266,7 +266,8 @@ class Downloads:
         return Download(size, sha256.hexdigest() if sha256 else "", _file_name(answer))
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
-        """What came instead of a file. A file of such a type is sent as an attachment; a page or an error is not."""
+        """The error of an answer that is not a file. Portals send files of these types as attachments, but not pages
+        and errors."""
         kind = answer.headers.get("Content-Type", "").lower()
         attached = "attachment" in answer.headers.get("Content-Disposition", "").lower()
         if answer.status in (200, _PARTIAL) and (attached or not ("html" in kind or "json" in kind)):

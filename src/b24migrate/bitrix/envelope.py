@@ -23,7 +23,7 @@ _LONGEST_S = 86_400.0
 
 @prepared
 class Head(msgspec.Struct):
-    """What every answer may carry; raw, because any of it may have an unexpected type."""
+    """The keys that any answer may have; raw, because their types vary."""
 
     error: Raw | UnsetType = UNSET
     error_description: Raw | UnsetType = UNSET

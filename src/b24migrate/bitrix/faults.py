@@ -21,8 +21,8 @@ from b24migrate.ports.quota import bounded
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "code_error", "open_answer", "raw_error", "to_error"]
 
 _LONGEST_TEXT = 300
-# What a controller answers that is there but has no such action (module main, Engine\\Controller); for the caller
-# this is the same as a missing method.
+# The answer of an existing controller without the action (module main, Engine\\Controller); for the caller this is the
+# same as a missing method.
 _UNKNOWN_ACTION = frozenset({"22002", "MAIN_CONTROLLER_22002"})
 # Which check box of a webhook a method belongs to (§A10), the longest prefix first.
 SCOPES: tuple[tuple[str, str], ...] = (
@@ -264,7 +264,7 @@ _ROWS = (
     Fault("ERROR_UNEXPECTED_ANSWER", Recovery.RETRY),
     Fault("WRONG_ENCODING", Recovery.SKIP),
     Fault("PORTAL_DELETED", Recovery.HALT),
-    # who may call
+    # permissions
     Fault("INVALID_CREDENTIALS", Recovery.GATE),
     Fault("NO_AUTH_FOUND", Recovery.GATE),
     Fault("INVALID_REQUEST", Recovery.GATE),
@@ -284,7 +284,7 @@ _ROWS = (
     Fault("insufficient_auth_type", Recovery.SKIP),
     Fault("user_access_error", Recovery.SKIP),
     Fault("ACCESS_ERROR", Recovery.SKIP),
-    # what was asked for
+    # the requested record
     Fault("ERROR_CORE", Recovery.SKIP, Recovery.RETRY),
     Fault("ERROR_ARGUMENT", Recovery.SKIP),
     Fault("ERROR_NOT_FOUND", Recovery.SKIP),
@@ -307,7 +307,7 @@ _ROWS = (
     Fault("BITRIX_REST_V3_EXCEPTION_INSUFFICIENTSCOPEEXCEPTION", Recovery.GATE),
     # the import contract
     Fault("VALIDATION", Recovery.SKIP),
-    # what is no answer of a portal at all; these codes are ours
+    # not an answer of a portal; these codes are ours
     Fault("TIMEOUT", Recovery.RETRY),
     Fault("UNREACHABLE", Recovery.RETRY),
     Fault("CONNECTION_LOST", Recovery.RETRY),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
-# Anyone can get a name under these, so two names below them belong to two owners. The full list of such domains
+# Anyone can register a name under these, so two such names have two owners. The full list of such domains
 # (publicsuffix.org) is not part of the standard library; for others `redirect_hosts` says what belongs together.
 _SECOND_LEVEL = re.compile(
     r"ac|co|com|edu|firm|gen|go|gob|gouv|gov|gub|id|ind|info|int|ltd|me|mil|msk|my|ne|net|nhs|nic|nom|or|"

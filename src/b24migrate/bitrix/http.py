@@ -25,7 +25,7 @@ from b24migrate.model.interrupt import CALL_S, Interrupt
 
 T = TypeVar("T")
 # A request brings at most 50 pages of 50 records: 26 KB for each of 2,500. Deals have 3 KB, messages 1 KB; the largest
-# records are workflow templates, read 50 at a time: 1.3 MB for each. What is larger fails, and is read again page by
+# records are workflow templates, read 50 at a time: 1.3 MB for each. A larger answer fails, and is read again page by
 # page. A portal builds its answer in the memory of one PHP process, 256 MB by default.
 LARGEST_ANSWER = 64 << 20
 _LARGE = 8 << 20  # an answer beyond this is received alone, so that workers together stay within a few hundred MB
@@ -39,7 +39,7 @@ class TooLarge(HTTPError):
 
 
 class Forbidden(HTTPError):
-    """The name leads to an address that must not be asked. `args[0]`: the address."""
+    """The name resolves to an address that must not be requested. `args[0]`: the address."""
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ class Wire:
         try:
             yield answer
         finally:
-            answer.close()  # what was not read to its end must not meet the next request
+            answer.close()  # the unread rest must not precede the next answer
 
     def _body(self, answer: BaseHTTPResponse, bounds: Bounds, most: int) -> bytes:
         expected = answer.length_remaining
@@ -254,8 +254,8 @@ class _Reader(io.RawIOBase):
 
 
 class _Buffer(io.BufferedReader):
-    """A portal says how long each part of its answer is, and the library takes a negative length for a length. It would
-    read to the end, whatever the size."""
+    """A portal states the length of each part of its answer, and the library accepts a negative one. It would then read
+    to the end without a limit."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:

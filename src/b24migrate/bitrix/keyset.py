@@ -1,9 +1,9 @@
 """Pages by ascending id: `>id`, `start=-1`, up to 50 of them chained inside one request.
 
 A chain takes the last id of each page from the page before, inside the portal: 2,500 records cost one request. A large
-listing is divided by id into segments that are read side by side. A command after the end would cost execution time
-and answer rubbish (a reference that leads nowhere is replaced by the deepest node there is, §A6), so each segment is
-counted once and never more commands are sent than it needs. What comes back is believed while its ids go up.
+listing is divided by id into segments that are read side by side. A command after the end would cost execution time and
+answer rubbish (a reference that leads nowhere is replaced by the deepest node there is, §A6), so each segment is
+counted once and never more commands are sent than it needs. An answer counts as long as its IDs ascend.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GENTLE_PAGES = COMMANDS  # after a request failed twice, as many pages are read
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Where a chain stands: after `lo`, up to `hi` (None: whatever comes), about `left` records to go."""
+    """The position of a chain: after `lo`, up to `hi` (None: no upper end), with about `left` records to go."""
 
     lo: int
     hi: int | None
@@ -152,7 +152,7 @@ class KeysetReader:
         return good
 
     def _divide(self, cursor: Args) -> Page:
-        """The first page of every segment, counted: from here on each knows how much it has."""
+        """Counts the records of every segment with its first page."""
         bounds: list[int] = cursor["bounds"]
         ends = [*bounds[1:], None]
         commands = [self.command(lo, hi, start=0) for lo, hi in zip(bounds, ends, strict=True)]
@@ -230,7 +230,7 @@ class KeysetReader:
         )
 
     def _add(self, page: Page, good: _Good, stretch: Stretch, limit: int) -> None:
-        """Takes over what is good, and says where to read on."""
+        """Takes the valid rows and returns where to continue."""
         had = self._count_known(stretch)
         rows = good.rows[: limit - had] if limit else good.rows
         page.rows.extend(rows)

@@ -1,8 +1,9 @@
-"""How fast a portal may be asked. One governor per portal, shared by every thread; its ledger by every process.
+"""The rate of requests to a portal. One governor per portal, shared by all threads; its ledger is shared by all
+processes.
 
 Two limits (bitrix24-rest-1 §A5): a leaky bucket of requests per portal, and execution time per credential and method
-(`batch` is the method that pays for its commands on some portals: budget.py).
-Both are used up to the brim: the bucket's burst first, then its drain; a method until the portal says it is spent.
+(`batch` is the method that pays for its commands on some portals: budget.py). Both are used fully: first the bucket's
+burst, then its drain; a method until the portal reports that its time is used up.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Governor:
 
     @property
     def billing(self) -> Billing | None:
-        """What the portal charges the commands of a batch to; None until an answer shows it."""
+        """The method that the portal charges the commands of a batch to; None until an answer shows it."""
         return self.budget.billing
 
     @contextmanager

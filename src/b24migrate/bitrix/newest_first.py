@@ -1,4 +1,4 @@
-"""What is known about pages that go from the newest record down, such as `im.dialog.messages.get` by LAST_ID.
+"""Facts about pages that go from the newest record down, such as `im.dialog.messages.get` by LAST_ID.
 
 Facts (bitrix24-rest-1 §D5; api-reference/chats/messages/im-dialog-messages-get.md):
 - LAST_ID brings ids below it. FIRST_ID=0 brings the oldest messages and the newest one or two
@@ -26,7 +26,7 @@ PROVEN = 10
 
 @dataclass(slots=True)
 class PageHabits:
-    """What the answers of one method have shown so far; each process learns it separately."""
+    """Facts that the answers of one method have shown; each process learns them separately."""
 
     descending: bool | None = True  # the order of ids in a page; None: there is none
     order_seen: bool = False
@@ -65,7 +65,7 @@ class PageHabits:
         return full + 2
 
     def last_place(self, left: int | None, size: int) -> int:
-        """Where the lowest id of a page stands, if about `left` records were left before it."""
+        """The position of a page's lowest ID, with about `left` records left before it."""
         if not self.descending:
             return 0
         return size - 1 if left is None or not 0 < left < size else left - 1

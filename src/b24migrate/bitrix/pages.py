@@ -140,7 +140,7 @@ class OffsetReader:
         self._via = via
 
     def read(self, cursor: Args, *, limit: int, gently: bool) -> Page:
-        """A cursor that names the number which was there before (`known`) begins with all pages at once."""
+        """A cursor with the earlier number of records (`known`) requests all pages at once."""
         known = int(cursor.get("known", 0))
         place = Place(step=0 if self._whole else SIZE, total=known) if known else Place(**cursor)
         commands = [self._command(start) for start in self._starts(place, gently)]
@@ -207,7 +207,7 @@ class OffsetReader:
 
 
 def _total(answer: BatchAnswer[Part], rows: Sequence[Row]) -> int | None:
-    """Some methods always say 0, `im.recent.list` says -1, and an empty list may say nothing."""
+    """Some methods always return 0, `im.recent.list` returns -1, and an empty list may have no total."""
     if answer.total is None or answer.total < len(rows):
         return None
     return answer.total

@@ -2,9 +2,9 @@
 
 A portal says ACCESS_DENIED both for one record that its user may not see and for every request of a portal whose plan
 has lapsed (_includes/system-errors.md of the vendor's documentation: "REST API is available only on commercial plans").
-So what is refused is held against what the same webhook was granted before: other such calls are repeated. When they
-are refused too, the webhook has lost its permissions and the run stops; when one is answered, the refusal is the
-record's own. The refused call itself proves nothing, even if it was granted before: its record may have been closed.
+So a refusal is checked with calls that the same webhook was granted before: they are repeated. When they are refused
+too, the webhook has lost its permissions and the run stops; when one is answered, the refusal is the record's own. The
+refused call itself proves nothing, even if it was granted before: its record may have been closed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ BLOCKED = "ADDRESS_BLOCKED"
 FORBIDDEN = "METHOD_REFUSED"
 PAGE_403 = "HTTP_403"
 SCOPES = "scope"  # the method that lists them
-ANYBODY = ("profile", "server.time")  # what every webhook may call, whatever its scopes
+ANYBODY = ("profile", "server.time")  # every webhook may call them, with any scopes
 _KEPT = 12  # calls of each method that were answered, of several requests
-_OTHERS = 2  # of them that have to be refused before it is said that the method is: one may have been closed since
+_OTHERS = 2  # so many must be refused before the method counts as refused: one record may have been closed since
 _FEW = 3  # different calls of a method that was never granted: what is refused may be the method
 _ENOUGH = 10  # it is
 AGAIN = say("gate.saved")
@@ -51,7 +51,7 @@ Ask = Callable[[str, Args, int], MigrationError | None]
 
 
 class Memory(Protocol):
-    """What a webhook was granted, also in earlier runs."""
+    """Calls that a webhook was granted, also in earlier runs."""
 
     def recall(self, tag: str, method: str) -> Sequence[Args]: ...
 
@@ -142,7 +142,7 @@ class Permissions:
     # ------------------------------------------------------------ what was refused
 
     def judge_call(self, error: MigrationError, method: str, params: Args, via: int) -> MigrationError:
-        """What the refusal of a whole request means."""
+        """The meaning of a refusal of a whole request."""
         if error.code == PAGE_403:
             return self._page(error, via)
         if error.code not in CODES or isinstance(error, GateUnmet):

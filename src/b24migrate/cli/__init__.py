@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with signals.interruptible():
             code = execute(sys.argv[1:] if arguments is None else list(arguments))
-    except KeyboardInterrupt:  # before the command began, or when it had ended
+    except KeyboardInterrupt:  # before or after the command
         code = exit_codes.stopped() if code is None else code
     if code == exit_codes.INCOMPLETE:
         leave(code)

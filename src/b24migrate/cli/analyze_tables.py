@@ -60,7 +60,7 @@ def verdict(forecast: Forecast) -> str:
 
 
 def limit(forecast: Forecast) -> str:
-    """What would have to be faster."""
+    """Names the limit that determines the time; empty if there is none."""
     method, why = forecast.method, forecast.limited_by
     if why not in LIMITS:
         return ""
@@ -193,7 +193,7 @@ def filled(one: FieldFacts) -> str:
 
 
 def portal(found: Survey) -> list[str]:
-    """What the portal is: modules, scopes, people, pipelines."""
+    """Facts about the portal: modules, scopes, users, pipelines."""
     looked = [one.entity for one in found.forecast.entities]
     granted = phrase("cli.analysis.not_told") if found.scopes is None else ", ".join(found.scopes)
     lines = [phrase("cli.analysis.movable", names=", ".join(looked) or say("gate.nothing"))]
@@ -218,7 +218,7 @@ def kind_of_items(number_of_type: str) -> str:
 
 
 def missing(found: Survey) -> list[str]:
-    """What is not migrated, and warnings."""
+    """Data that is not migrated, and warnings."""
     lines = [f"{counted(one.count)} {one.stream}: {spoken(one.reason)}" for one in found.impossible]
     lines = [wrapped(harmless(f"- {one}"), "  ") for one in lines]
     if found.unread_people:

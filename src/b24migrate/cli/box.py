@@ -17,7 +17,7 @@ from b24migrate.messages.terminal import phrase
 from b24migrate.model.errors import Halted
 
 MODULE = "b24migrate.import"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest day that a zip knows: the same files make the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip: the same files give the same bytes
 box = typer.Typer()
 
 

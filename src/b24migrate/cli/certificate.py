@@ -1,4 +1,4 @@
-"""`certificate`: writes what became of every record, and checks such a file anywhere."""
+"""`certificate`: writes the result of every record; also checks such a file on any machine."""
 
 from __future__ import annotations
 

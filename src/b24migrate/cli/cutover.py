@@ -231,7 +231,7 @@ def _undo(session: Session, step: str, *, as_json: bool) -> None:
 
 
 def _confirm(app: App, step: str, *, silent: bool) -> None:
-    """Raises NotNow unless a person says yes at the terminal."""
+    """Raises NotNow unless the user confirms at the terminal."""
     from b24migrate.engine.cutover import not_confirmed
 
     if silent or not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -172,7 +172,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 
 def _ready(child: subprocess.Popen[str]) -> SimPortal:
-    """The portal says in one line of JSON where it is."""
+    """Reads the portal's address from its first line, which is JSON."""
     late = threading.Timer(START_S, child.kill)
     late.start()
     try:

@@ -56,7 +56,7 @@ def errors(
 
 
 def explain(code: str, *, as_json: bool) -> None:
-    """What the code means: without a store, so it also works on another machine."""
+    """Explains the code without a store, so it also works on another machine."""
     from b24migrate.cli.tables import console
     from b24migrate.entities.names import unknown_name
     from b24migrate.messages import say

@@ -12,7 +12,7 @@ from b24migrate.model.errors import MigrationError, Stop, is_exhausted
 from b24migrate.monitor.bug_file import write_bug
 
 CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
-INTERRUPTED = 130  # what the parser makes of Ctrl-C
+INTERRUPTED = 130  # the parser's code for Ctrl-C
 STOPPED = messages.say("cli.stopped")
 
 
@@ -39,7 +39,7 @@ def refused(error: MigrationError, redact: Callable[[str], str]) -> int:
 
 
 def whole(stop: BaseException) -> str:
-    """What stopped it and what to do, in one text."""
+    """The cause and the next step in one text."""
     return f"{sentence(stop.message)} {stop.hint}".strip() if isinstance(stop, MigrationError) else STOPPED
 
 

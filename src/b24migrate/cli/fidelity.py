@@ -75,7 +75,7 @@ def _show(found: Fidelity, words: Words) -> None:
 
 
 def consent(*, given: bool, silent: bool) -> Callable[[Fidelity], str]:
-    """Who accepts the list: the user who gave `--accept` or confirmed at the terminal; None otherwise."""
+    """The user who accepts the list with `--accept` or at the terminal; None if there is none."""
 
     def ask(found: Fidelity) -> str:
         if given:

@@ -63,8 +63,8 @@ def _delta_progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, 
 
 
 class LaneReader:
-    """Makes the lanes of one status after the other, with their rates. What a delta run sends is known when it begins
-    to send: the most that waited."""
+    """Makes the lanes of one status after the other, with their rates. The number of records to send is known when a
+    delta run starts to send: the most that were pending."""
 
     def __init__(self) -> None:
         self._meters: dict[tuple[str, str], RateMeter] = {}

@@ -43,7 +43,7 @@ class Silent:
 
 
 class Lines:
-    """For a pipe: what begins and ends, and every ten seconds how far it is."""
+    """Output for a pipe: the start and end of each step, and the progress every ten seconds."""
 
     def __init__(self, out: TextIO, redact: Redact) -> None:
         self._out = out
@@ -134,7 +134,7 @@ def _fitting(lanes: list[Lane], height: int) -> tuple[list[Lane], int]:
 
 
 def worth_saying(event: Event) -> str:
-    """What a person should know at once; everything else is in the log."""
+    """Messages that the user needs at once; the others are in the log."""
     if isinstance(event, Noted) and event.level != "info":
         return shortened(f"{event.entity}: {spoken(event.message)}" if event.entity else spoken(event.message))
     if isinstance(event, PortalDown):

@@ -33,7 +33,7 @@ Act = Callable[["App", Callable[[], None]], "RunResult | None"]
 
 
 class Output(NamedTuple):
-    """What a command prints at its end besides the status: as JSON, and on a terminal."""
+    """The end of a command's output in addition to the status: as JSON, and on a terminal."""
 
     json: Mapping[str, Json]
     show: Callable[[], None]
@@ -52,7 +52,7 @@ def conduct(
     **overrides: Mapping[str, Json],
 ) -> int:
     """Calls `act` with the application, prints the result and returns the exit code. With `as_json` the status is
-    printed whatever happens. `tell` is asked when it has ended."""
+    printed in any case. `tell` is called at the end."""
     status: dict[str, Json] = {"run": "", "entities": {}}
     shown = display(session.redact, silent=as_json)
     try:

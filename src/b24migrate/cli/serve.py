@@ -92,14 +92,14 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
 
 
 def link_to(url: str, sessions: Sessions) -> str:
-    """What follows the "#" reaches no server, log or Referer."""
+    """Browsers do not send the part after "#" to servers, so it is in no log or Referer."""
     return f"{url}/login#{quote(sessions.token, safe='')}"
 
 
 @contextmanager
 def opened(link: str, context: Context) -> Iterator[None]:
-    """In the browser, by a private file that leads there: every user of this machine can read command lines. It lies
-    beside the store, since browsers in a sandbox cannot read the folders for temporary or hidden files."""
+    """Opens the browser with a private file that redirects there, because every user of this machine can read command
+    lines. The file is next to the store: browsers in a sandbox cannot read temporary or hidden folders."""
     with context.app() as app:
         file = app.settings.store.log_file.with_suffix(".open.html")
     try:

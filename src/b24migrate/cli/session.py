@@ -1,4 +1,4 @@
-"""What one command knows: the configuration it was given, and the secrets it must not say."""
+"""The state of one command: its configuration, and the secrets that it must not print."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from b24migrate.cli import exit_codes
 
-GRACE_S = 8.0  # of ten: a call ends within three, then the last state is written to the store
+GRACE_S = 8.0  # of the ten seconds before a kill: a call ends within three, then the last state is written to the store
 
 
 @contextmanager

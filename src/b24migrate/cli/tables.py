@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from b24migrate.messages import Words
 
 PIPE_WIDTH = 1000
-NOTES_OF_EACH = 2  # at the end of a run; a tired reader wants the verdict
+NOTES_OF_EACH = 2  # at the end of a run; the verdict must stay visible
 CHECK_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 ENDINGS = {
     exit_codes.CLEAN: (say("cli.ending.clean"), "green"),
@@ -114,7 +114,7 @@ def is_about_reading(note: str) -> bool:
 
 
 def print_writers(writers: Sequence[WriterView], out: Console, redact: Callable[[str], str]) -> None:
-    """Who wrote in the source after the freeze, or after going live."""
+    """The users who wrote in the source after the freeze, or after going live."""
     for one in writers:
         known = {"name": redact(spoken(one.name)), "stream": one.stream, "count": one.records, "last": one.last}
         key = "cutover.cli.writer" if one.last else "cutover.cli.writer_undated"

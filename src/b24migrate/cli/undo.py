@@ -136,7 +136,7 @@ class UndoCommand:
             taking.take()
         except KeyboardInterrupt:
             raise _left_off(taking.gone) from None
-        for name, tally in taking.tallies.items():  # what was not ours was counted by the rehearsal
+        for name, tally in taking.tallies.items():  # the dry run has counted the records that are not ours
             before = rehearsal.tallies[name]
             tally.not_ours, tally.other_runs, tally.adopted = before.not_ours, before.other_runs, before.adopted
         rehearsal.tallies = taking.tallies
@@ -259,7 +259,7 @@ def _print_table(out: Console, tallies: Sequence[Tally], *, done: bool) -> None:
 
 
 def _stays(left: Leftovers) -> list[str]:
-    """What no undo deletes."""
+    """Lists records that an undo never deletes."""
     lines = []
     if left.linked:
         named = ", ".join(f"{number(count)} {stream}" for stream, count in left.linked.items())

@@ -43,7 +43,7 @@ GUESSED = ("cli.usage.unknown_option", "cli.usage.unknown_command")
 
 
 def report(error: ClickException) -> int:
-    """What is wrong, and what to do. A webhook that was typed in a wrong place is not repeated."""
+    """The error and its fix. A webhook that was typed in a wrong place is not repeated."""
     if isinstance(error, NoArgsIsHelpError):
         error.show()
         return USAGE

@@ -62,7 +62,7 @@ def environment_without_ours() -> dict[str, str]:
 
 
 def monitor_connection() -> str:
-    """Where metrics go besides, in the words of Azure's own libraries; empty when nowhere."""
+    """The connection string of Application Insights, as Azure's libraries expect it; empty if there is none."""
     return os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING", "").strip()
 
 

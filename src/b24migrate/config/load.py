@@ -115,7 +115,7 @@ def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
 
 
 def _words(error: tomllib.TOMLDecodeError) -> str:
-    """What the library says, unless it repeats something that looks like a secret."""
+    """The library's message, unless it repeats something that looks like a secret."""
     text = str(error)
     place = PLACE.search(text)
     if harmless(text):
@@ -265,7 +265,7 @@ def _store_url(url: str, places: Places, folder: Path) -> str:
 
 TABLE: KeyPath = ("target", "application")
 CLIENT_ID = re.compile(r"[A-Za-z0-9._-]+")
-SECRET = re.compile(r"[^\s/?&=#]+")  # an address or a whole answer is no secret
+SECRET = re.compile(r"[^\s/?&=#]+")  # an address or a whole answer is not a secret
 WANTED = {
     "client_secret": say("settings.no_client_secret"),
     "refresh_token": say("settings.no_refresh_token"),

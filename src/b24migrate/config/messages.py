@@ -45,7 +45,7 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 
 def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
-    """What one validation error means, without the validator's words."""
+    """The meaning of one validation error in our own words."""
     context = error.get("ctx", {})
     value = shown(error.get("input"), key)
     match error["type"]:

@@ -117,7 +117,7 @@ class TargetSettings(Table):
 
     @property
     def origin(self) -> str:
-        """Where links inside texts lead after the move."""
+        """The portal address of links inside texts after the migration."""
         return self.portal_url.rstrip("/") or self.parsed.origin
 
 

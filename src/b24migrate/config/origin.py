@@ -1,4 +1,4 @@
-"""Where a setting comes from: the file and the line, or the environment variable."""
+"""The origin of a setting: file and line, or environment variable."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Vault:
 
 
 def refusal(error: AzureError) -> str:
-    """What went wrong and what to do. The library's own message is long, and may contain what was sent."""
+    """The cause and its fix. The library's own message is long and may contain the request."""
     from azure.core import exceptions
 
     match error:

@@ -1,4 +1,4 @@
-"""What the quick analysis found, remembered in the store: the gates and the readings depend on it."""
+"""The results of the check of both portals, in the store. The gates and the readings depend on them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def remember_target(store: Store, origin: str) -> None:
     while True:
         row = store.read(ANALYSIS, _KEY)
         known = _origins(row)
-        # What is added to must be what is swapped: another process may be beginning with another box.
+        # Read and swap the same version: another process may be starting with another box.
         fresh = (row or RegisterRow(_KEY, {}))._replace(values={"Data": {"origins": [*known, origin]}})
         if origin in known or store.swap(ANALYSIS, fresh):
             return

@@ -1,4 +1,4 @@
-"""Moves a plan along: starts what may start, begins the next stage when one is done, ends phases.
+"""Moves a plan forward: starts phases, starts the next stage when one is done, ends phases.
 
 Every step is a compare-and-set on the entity's state, and seeding twice is harmless, so any number of processes may
 conduct the same plan; each change happens once, by the first process, and never while a job of the stage is open.
@@ -50,8 +50,8 @@ class Conductor:
         self._states = AllStates(context.store)
         self._entities = [entity for entity in context.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
-        self._passed: dict[str, int] = {}  # what gates found complete
-        self._needed: dict[tuple[str, str], Sequence[Entity]] = {}  # what phases wait for, whatever the states are
+        self._passed: dict[str, int] = {}  # entities that gates found complete
+        self._needed: dict[tuple[str, str], Sequence[Entity]] = {}  # the entities that each phase waits for
         self._awaited: dict[tuple[str, str], Entity] = {}  # the one of these that was still importing
         self._importing: dict[str, tuple[EntityState, bool]] = {}
         self._freed = False  # whether others may go on since the last look
@@ -62,8 +62,8 @@ class Conductor:
     # ------------------------------------------------------------ a run's beginning
 
     def reset(self, *, continued: bool) -> None:
-        """A new run restarts every phase of its plan; a continued one only those that failed or were blocked, and
-        those that rest on a reading which is no longer the right one: what it brought may lack something."""
+        """A new run restarts every phase of its plan; a continued one only those that failed or were blocked, and those
+        whose reading has changed: their data may be incomplete."""
         for entity in self._entities:
             state = self._states.read(entity.name)
             stale = continued and state.phase("get").state != PENDING and self._is_reading_outdated(entity, state)
@@ -99,9 +99,9 @@ class Conductor:
     # ------------------------------------------------------------ steps
 
     def step(self, scope: str = "") -> bool:
-        """Does what can be done now. Returns whether the plan is at its end. Raises Replaced when another run has
-        begun: its plan, not this one, says what starts next; and Paused when nothing shall start. `scope`: of the last
-        job that was done; as long as its phase goes on, it has changed nothing for other entities."""
+        """Starts everything that can start now. Returns whether the plan has ended. Raises Replaced if another run has
+        started, because that run's plan is current now, and Paused if the run is paused. `scope`: of the last job that
+        was done; while its phase continues, nothing has changed for other entities."""
         with self._lock:
             entity, phase = self._tasks.get(scope, (None, ""))
             if entity is not None and self._advance_phase(entity, phase):
@@ -113,7 +113,7 @@ class Conductor:
             return all(self._is_at_end(entity) for entity in self._entities)
 
     def _write_marks(self) -> None:
-        """When every get of the plan is at its end: those that reached it are where the next delta pass begins."""
+        """When every get of the plan has ended, sets the marks from which the next delta pass starts."""
         if self._marked or "get" not in self._phases or not all(map(self._is_read, self._entities)):
             return
         states = {one.name: self._states.read(one.name) for one in self._entities}
@@ -141,9 +141,9 @@ class Conductor:
         stop_if_dismissed(self._context.store, self._context.run)
 
     def _advance_all(self, *, running: bool) -> bool:
-        """Each as far as it goes. What the others were at the last look is enough: they can only be further by now.
-        `running`: also phases that have begun, which the worker of their last job moves on. Returns whether others may
-        go on now: they wait for ends, and for nothing else."""
+        """Moves each entity as far as possible. An older state of the others is enough: they can only be further by
+        now. `running`: also started phases, which the worker of their last job moves forward. Returns whether others
+        may continue now; they only wait for phases to end."""
         self._freed = False
         for entity in self._entities:
             if not running and self._is_running(entity):
@@ -207,7 +207,7 @@ class Conductor:
         return self._change_once(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
 
     def _is_awaiting(self, entity: Entity, phase: str) -> bool:
-        """`gates.find_awaited`, asked again and again: what it waits for is worked out once."""
+        """The result of `gates.find_awaited`, computed once for many calls."""
         if phase == FINAL:
             return any(gates.find_awaited(self._context, self._plan, self._states, entity, phase))
         begun = entity.name, phase
@@ -270,7 +270,7 @@ class Conductor:
         return self._finish(entity, state.with_phase(phase, now), phase)
 
     def _next_jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
-        """What is to be done of the stage, and its state when that is on the queue; nothing when it is over."""
+        """The jobs of the stage and its state once they are queued; nothing if the stage is done."""
         if not now.seeded:
             jobs, now = stage.seed(self._context, scope), replace(now, seeded=True)
             if jobs:

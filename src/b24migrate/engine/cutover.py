@@ -89,7 +89,8 @@ class Cutover:
     # ------------------------------------------------------------ the steps
 
     def rehearse(self, try_certificate: Callable[[], None]) -> RunResult:
-        """What a freeze will do: a delta run, one right after it, and the certificate, which is thrown away."""
+        """Does the steps of a freeze: a delta run, another one right after it, and the certificate, which is
+        discarded."""
         began = self._begin(REHEARSAL).began
         first = self._measure()
         if not first.complete:
@@ -313,7 +314,7 @@ def unread_entities(context: RunContext, entities: Sequence[str]) -> list[str]:
 
 
 def full_pass_time(context: RunContext, entities: Sequence[str]) -> str:
-    """When the oldest full pass of these began; "" while one is missing."""
+    """The start of the oldest full pass of these; "" while one is missing."""
     if not entities or unread_entities(context, entities):
         return ""
     names = {stream.name for one in context.entities if one.name in entities for stream in one.streams}

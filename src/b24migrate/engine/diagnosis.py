@@ -1,4 +1,4 @@
-"""What a doctor's visit finds out: checks for people and gates, facts for the plan."""
+"""The result of `doctor`: checks for users and gates, facts for the plan."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Check:
 @prepared
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was learned about the source and the target."""
+    """Facts about the source and the target."""
 
     scopes: tuple[str, ...] | None = None  # None: the portal does not report it
     admin: bool | None = None

@@ -23,7 +23,7 @@ WORST_SKEW = timedelta(minutes=5)
 LEAST_FREE_BYTES = 1_000_000_000
 DELAYS_S = (0.0, 1.0, 2.0)
 LIMITS_WAITED = 20
-SELFTEST = say("doctor.name.box")  # what its checks are called by
+SELFTEST = say("doctor.name.box")  # prefix of its checks
 SELFTEST_WAIT_S = 5.0  # for another self-test to end, besides the time that the box waits for it: two minutes in all
 PROBES = ("server.time", "profile", "user.admin", "scope")
 
@@ -41,8 +41,8 @@ def examine(
     clock: Clock,
     named: Collection[str] = (),
 ) -> Diagnosis:
-    """Every check for these entities. Optional ones that were not named are skipped if a portal lacks what they need.
-    Never raises for what a portal says or fails to say."""
+    """Runs every check for these entities. Optional ones that were not named are skipped if a portal lacks a
+    requirement. Never raises because of a portal's answer."""
     checks = list(_storage(store, clock))
     unnamed = optional.list_unnamed(entities, named)
     answered, info = _target(target, [one for one in entities if one not in unnamed], clock)
@@ -94,8 +94,7 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 def _source(
     source: Source, entities: Sequence[Entity], unnamed: Sequence[Entity], timezone: ZoneInfo, clock: Clock
 ) -> tuple[list[Check], Facts, dict[str, Json]]:
-    """`unnamed`: those of the entities that may be skipped. Besides the facts what the source says to the questions
-    that both portals are asked."""
+    """`unnamed`: entities that may be skipped. Also returns the source's answers to the questions for both portals."""
     needs, trials = _methods_to_call(entities), optional.list_calls(unnamed)
     both = list(dict.fromkeys(one.method for entity in entities for one in entity.alike))
     commands = [Command(name, {}) for name in PROBES]
@@ -134,7 +133,7 @@ def _source(
 
 
 def _check_reached(answers: Mapping[str, Answer]) -> Check:
-    """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
+    """A portal without any of the probes may still have the required methods, so this is only a warning."""
     if any(answer.error is None for answer in answers.values()):
         return Check(say("doctor.name.source"), True, say("doctor.reached"))
     first = answers[PROBES[0]].error
@@ -172,8 +171,8 @@ def _clock(server_time: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Chec
 
 
 def _compare_clocks(server_time: Json, profile: Json, clock: Clock) -> tuple[float, int | None]:
-    """How far the portal's clock is ahead of ours, and the owner's zone of the server's, both in seconds; `profile`
-    tells the owner's from UTC. None: it does not."""
+    """The seconds by which the portal's clock is ahead of ours, and the owner's zone of the server's. `profile` returns
+    the owner's offset from UTC. None: it does not."""
     try:
         theirs = datetime.fromisoformat(str(server_time))
         offset = theirs.utcoffset()
@@ -244,7 +243,7 @@ def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Che
 def _check_other_webhook(
     source: Source, via: int, entities: Sequence[Entity], clock: Clock, unfit: dict[str, str]
 ) -> list[Check]:
-    """What is read through every webhook needs its scopes on every webhook."""
+    """An entity that is read through every webhook needs its scopes on every webhook."""
     name = say("doctor.name.webhook", user=source.owners[via])
     try:
         answer = wait_for_limits(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
@@ -355,7 +354,7 @@ def _ask(target: Target, method: str) -> Json:
 
 
 def refusal_check(name: str, error: MigrationError, gate: str) -> Check:
-    """An end that does not answer is no gate: it stops with another exit code."""
+    """A portal that does not answer is not a gate: it stops the run with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
     known = name in ("source", "target")
     outage = (
@@ -374,7 +373,7 @@ def refusal_check(name: str, error: MigrationError, gate: str) -> Check:
 
 
 def run_selftest(target: Target, clock: Clock) -> list[Check]:
-    """What the box says after it has tried itself. Warnings at most: what is not kept, a run wants accepted."""
+    """The box's report on its self-test. At most warnings: a run requires acceptance of data that is not kept."""
     try:
         tried = wait_for_limits(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
     except MigrationError as error:

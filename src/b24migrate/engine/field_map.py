@@ -70,7 +70,7 @@ def compare(context: RunContext, entity: Entity) -> list[Compared]:
 
 
 class Known(NamedTuple):
-    """What the target says it has, what the administrator wants, and what came of it the last time."""
+    """The fields of the target, the administrator's choices, and the results of the last time."""
 
     existing: Mapping[str, str] | None
     wished: Mapping[str, RegisterRow]
@@ -102,7 +102,7 @@ def _find_on_target(code: str, kind: str, existing: Mapping[str, str]) -> tuple[
 
 
 def _last_answer(row: Mapping[str, Json]) -> tuple[str, str]:
-    """What the target answered when it was last asked to create the field: nothing else shows what it has."""
+    """The target's answer to the last creation of the field: no other method shows its fields."""
     error = row.get("Error") or ""
     if row.get("State") in ("created", "exists"):
         return "exists", ""
@@ -241,8 +241,8 @@ def _find_duplicates(
 
 
 def _changed_row(context: RunContext, wish: Wish) -> RegisterRow | None:
-    """The row to write, if the file says anything new. A field with another target is to be made first. What the target
-    itself answered is no choice: a file that was written out and loaded again chooses nothing."""
+    """The row to write, if the file changes anything. A field with another target must be created first. A target's own
+    answer is not a choice: an exported file that is loaded unchanged changes nothing."""
     key = f"{wish.entity}:{wish.code}"
     before = context.store.read(FIELD_MAP, key)
     was = before.values if before else {"TargetField": "", "Transform": "", "Included": 1, "Options": None}

@@ -1,4 +1,4 @@
-"""Prerequisites by name. An unmet one says what is missing and what to do."""
+"""Prerequisites by name. The message of an unmet one has the cause and the fix."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unmet(NamedTuple):
 
 
 READS = frozenset({"custom-fields-get", "get"})
-CHANGES = frozenset({"custom-fields-set", "set"})  # what is on the target
+CHANGES = frozenset({"custom-fields-set", "set"})  # the imported records
 WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
@@ -101,8 +101,8 @@ def needed_entities(context: RunContext, entity: Entity, planned: Collection[str
 
 
 def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
-    """The entities of the plan that must come further before this phase begins. What follows the last second pass one
-    entity does, and the others wait for it."""
+    """The entities of the plan that this phase waits for. After the last second pass one entity finalizes the target,
+    and the others wait for it."""
     if phase == FINAL:
         return iter(_unfinished_entities(context, plan, states, entity))
     needed = find_needed(context, plan, entity, phase)
@@ -110,10 +110,10 @@ def find_awaited(context: RunContext, plan: Plan, states: States, entity: Entity
 
 
 def find_needed(context: RunContext, plan: Plan, entity: Entity, phase: str) -> Sequence[Entity]:
-    """The entities of the plan that must have imported before this phase begins, whatever the states are: those it
-    refers to. A second pass waits for all of them: texts and late references name anything. In a limited run they go
-    one after the other, and verify last: a get pulls records of others along, and a set that met only some of them
-    would miss the rest. What no second pass can change waits for all that texts may name."""
+    """The entities of the plan that must be imported before this phase starts, in any state: those that it refers to. A
+    second pass waits for all of them, because texts and deferred links may refer to any record. In a limited run the
+    entities run one after the other, and verify last: a get adds records of other entities, and a set that started
+    earlier would miss them. An entity without a second pass waits for all that its texts may refer to."""
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in context.entities if other is not entity]
     elif plan.test_limit:
@@ -141,7 +141,7 @@ def _is_named(context: RunContext, plan: Plan, other: Entity, by: Entity) -> boo
 
 
 def find_finalizer(context: RunContext, plan: Plan, states: States) -> Entity | None:
-    """Who does for all what follows the last second pass: the first that is not stuck before it."""
+    """The entity that finalizes the target after the last second pass: the first one that is not stuck."""
     before = [*plan.phases[: plan.phases.index("set") + 1], LATE] if "set" in plan.phases else []
     planned = (one for one in context.entities if one.name in plan.entities)
     return next((one for one in planned if not _is_stuck(states, one, before)), None)

@@ -1,7 +1,7 @@
-"""Who holds a job: `<place>:<pid>:<n>`. Only in its place does a process ID show whether the process is alive.
+"""The holder of a job: `<place>:<pid>:<n>`. A process ID shows only in its own place whether the process is alive.
 
-A host's name is not enough where many share a store: machines and containers may be called alike, and each would take
-the jobs of the others for those of the dead.
+A host name is not enough for a shared store: machines and containers may have the same name, and each would release the
+jobs of the others.
 """
 
 from __future__ import annotations

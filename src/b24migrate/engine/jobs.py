@@ -41,7 +41,7 @@ from b24migrate.model.streams import FINAL, LATE, PHASES
 from b24migrate.ports import Lease
 from b24migrate.ports.quota import bounded
 
-SPENT = "spent:"  # how the counters begin that hold the time of all jobs of a record type
+SPENT = "spent:"  # prefix of the counters with the time of all jobs of a record type
 LONGEST_JOB = 200  # characters of it in a message
 Performer = Callable[[RunContext, Job], Follow]
 
@@ -113,7 +113,7 @@ def attempt(context: RunContext, lease: Lease) -> int:
         return finish(context, lease, PERFORMERS[job.kind](context, job))
     except Limited as error:
         park(context, lease, error.wait_s, error, counted=False)
-        if error.method:  # an outage is no limit
+        if error.method:  # an outage is not a limit
             context.tell(Waited(job.scope, error.method, bounded(error.wait_s)))
     except Transient as error:
         retry(context, lease, error)

@@ -1,4 +1,4 @@
-"""The plan of a run: which entities and phases, under which name; one is current at a time."""
+"""The plan of a run: its entities and phases. One run is current at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Paused(Stop):
 
 
 class NoRun(BadConfiguration):
-    """There is no run to pause or resume."""
+    """No run can be paused or resumed."""
 
 
 @prepared
@@ -208,8 +208,8 @@ def _starting_error() -> Halted:
 
 
 def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
-    """A run that did not complete stays current and is continued by the next command. However many come to its end, it
-    ends once: the first says how. Returns how it ended; one that is paused does not end before it goes on."""
+    """A run that did not complete stays current and is continued by the next command. If several processes reach the
+    end, the first one ends it. Returns the ended run. A paused run ends only after it is resumed."""
     while True:
         row = store.read(RUNS, CURRENT)
         found = _decode_run(row) if row else None
@@ -223,7 +223,7 @@ def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int,
 
 
 def mark_undone(store: Store, clock: Clock, entities: Collection[str]) -> None:
-    """What was imported of these is taken back: a run that ended well with one of them is not as it ended any more."""
+    """Marks runs whose imports are undone: a completed run with one of these entities is no longer complete."""
     while True:
         row = store.read(RUNS, CURRENT)
         found = _decode_run(row) if row else None

@@ -1,6 +1,6 @@
-"""Asks the source how it behaves where sources disagree or are silent, and keeps the answers (docs/probe.md).
+"""Checks the source's behavior in cases that are undocumented or contradictory, and keeps the results (docs/probe.md).
 
-What is asked belongs to the entities. A few commands a probe, all probes side by side: a round is one request.
+The families define the probes. Each probe has a few commands; a round of all probes is one request.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def probe_source(context: RunContext, entities: Sequence[Entity]) -> None:
 
 
 def load_habits(context: RunContext) -> None:
-    """Gives the source's readers what the store knows."""
+    """Passes the stored results to the source's readers."""
     context.source.habits = {key: value for key, value in load(context.store).items() if value is not None}
 
 

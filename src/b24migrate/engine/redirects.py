@@ -21,7 +21,7 @@ def note_redirects(store: Store, clock: Clock) -> Observer:
 
 
 def find_redirects(store: Store, hosts: Mapping[str, str]) -> dict[str, str]:
-    """Where each portal redirects to; `hosts` are the configured ones: a move from another one is history."""
+    """The redirect of each portal. `hosts` are the configured ones; redirects of other hosts are outdated."""
     found = {}
     for portal, host in hosts.items():
         row = store.read(ANALYSIS, _KEY.format(portal))

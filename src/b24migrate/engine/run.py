@@ -48,7 +48,7 @@ class RunResult:
 
 
 class FidelityGate(Protocol):
-    """What the target does not keep must be accepted before anything is written."""
+    """Requires the acceptance of the fidelity list before anything is written."""
 
     def examine(self, context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
         """The same diagnosis, with what the target does not keep of these entities."""
@@ -214,7 +214,7 @@ class Runner:
         undo_lock.mark_settled(self.context.store, left)
 
     def join(self, run: Run) -> RunContext:
-        """This process works on the run from here on: with what the store knows of the source by now."""
+        """This process starts to work on the run, with the stored facts about the source."""
         self.current.id = run.id
         probe.load_habits(self.context)
         facts = analysis.load(self.context.store).for_phases
@@ -241,9 +241,8 @@ class Runner:
         return Conductor(self.context, run.plan, coverage=self.coverage).is_over()
 
     def is_delta_over(self, run: Run) -> bool:
-        """What failed or blocked it may be corrected in the source by now, and other records go on changing there: so
-        the next one reads what changed since the last complete pass. Before there is one it would read everything
-        again."""
+        """The cause may be fixed in the source by now, and other records change there, so the next run reads the
+        changes since the last complete pass. Without a complete pass it would read everything again."""
         return run.exit_code is not None and self.is_over(run) and bool(self.context.store.count(PASSES, f"{MARK}:"))
 
     def stop(self, run: Run, why: Stop) -> None:
@@ -265,7 +264,7 @@ class Runner:
 
 
 def stop_if_blocked(diagnosis: Diagnosis) -> None:
-    """What concerns a whole end stops everything; what concerns one entity blocks that entity at its gate."""
+    """A problem of a whole portal stops the run; a problem of one entity blocks that entity at its gate."""
     whole = [check for check in diagnosis.failed if not check.entity]
     if whole:
         raise refusal(whole[0])

@@ -128,8 +128,8 @@ def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
         return [*read.start(context, scope, stream, pass_no, which), *swept]
 
     def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
-        """What a sweep found is read by id; lost children are looked for, and parents read of which the new ones tell a
-        change, all of them together."""
+        """Reads the records that a sweep found, looks for lost children, and reads parents whose new children show a
+        change of them, all together."""
         if memo:
             return [], {}
         parents = stale_parents.seed(context, scope, stream, which)
@@ -147,7 +147,7 @@ def is_swept(context: RunContext, stream: Stream, pass_no: int) -> bool:
 
 
 def deletion_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
-    """Right after its reading: the children of deleted records are not asked for."""
+    """Right after the reading, so the children of deleted records are not requested."""
 
     def judge(context: RunContext, scope: str) -> list[Job]:
         if delta.is_delta(context, stream, pass_no):
@@ -214,7 +214,7 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
         for stream in entity.streams
         for stage in (renewal_stage(stream), send_stage(stream), *learn_stages(stream))
     ]
-    left = [remove_stage(stream) for stream in entity.streams if stream.access]
+    left = [remove_stage(stream) for stream in entity.streams if stream.deletions.access]
     return [*matched, *uploads, *pulled, *map(recall_stage, entity.streams), *sent, *left]
 
 
@@ -230,7 +230,7 @@ def final_stages(context: RunContext) -> list[Stage]:
     entities = [one for one in context.entities if run is None or one.name in run.plan.entities]
     streams = [stream for entity in reversed(entities) for stream in reversed(entity.streams)]
     removed = [Stage("protect", removal.seed_protection), *map(remove_stage, streams)]
-    removed += [remove_parts_stage(stream) for stream in streams if stream.access]
+    removed += [remove_parts_stage(stream) for stream in streams if stream.deletions.access]
     removed += relink_stages(removal.streams_with_names(context, entities))
     return [
         *removed,
@@ -248,7 +248,7 @@ def forget_stage(entities: Sequence[Entity]) -> Stage:
 
 
 def relink_stages(streams: Sequence[Stream]) -> list[Stage]:
-    """What the texts and custom fields of other records name and is removed, they name no longer."""
+    """Removes links to deleted records from the texts and custom fields of other records."""
 
     def complete(stream: Stream) -> Stage:
         def seed(context: RunContext, scope: str) -> list[Job]:

@@ -126,7 +126,7 @@ class AllStates(States):
         return self._seen.get(entity) or self._state(RegisterRow(entity, {}))
 
     def forget(self, entity: str) -> None:
-        """What was seen of it: it is read again."""
+        """The kept state is outdated: the entity is read from the store again."""
         self._written.add(entity)
 
     def swap(self, state: EntityState) -> bool:

@@ -48,7 +48,7 @@ class UndoLock:
         self._owner = f"{job_owner.host_id()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def begin(self) -> Stretch | None:
-        """What an earlier undo left unsettled. Raises Halted when another undo runs."""
+        """The records that an earlier undo left unsettled. Raises Halted if another undo is running."""
         refuse_during_undo(self._store, self._clock)
         left = _read(self._store)
         if not self._write(left.row, left.stretch):
@@ -78,7 +78,7 @@ def refuse_during_undo(store: Store, clock: Clock) -> None:
 
 
 def find_unsettled(store: Store) -> Stretch | None:
-    """The stretch that a process began and did not settle before it ended."""
+    """The records whose deletion a process started and did not complete."""
     return _read(store).stretch
 
 

@@ -81,7 +81,8 @@ def count_not_found(context: RunContext, stream: Stream) -> int:
 
 
 def count_drift(context: RunContext, stream: Stream) -> int:
-    """What the latest inventory reported beyond what it retrieved; 0 where the source gives no total."""
+    """The difference between the reported and the retrieved number in the latest inventory; 0 if the source gives no
+    total."""
     for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:"):
         if row.values.get("IsLatest") and not row.values.get("Limited"):
             reported = row.values.get("ReportedTotal")

@@ -23,7 +23,7 @@ from b24migrate.ports import Lease
 LEASE_S = 90.0
 RENEW_S = 20.0
 LOOK_S = 1.0  # how often the store is checked for a pause, or for another run
-# In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
+# In checks of the queue, which defines the pause between two: a second for a file, more for a remote one.
 STEP_GLANCES = 10.0  # the plan is checked in case the worker that finished a stage's last job was killed then
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, in case it is not woken
 TICK_S = 0.1  # so often the main thread looks after the others
@@ -65,8 +65,8 @@ class WorkerPool:
         self._history = history or NoHistory()
 
     def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = TICK_S) -> None:
-        """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
-        have ended, and the jobs they were in are done, or back on the queue: long ones are told to come to an end."""
+        """Returns when the plan has ended. Raises the Stop or the bug that stopped it. In any case the threads have
+        ended then, and their jobs are done or back on the queue: long jobs are asked to leave."""
         self._release_dead()
         if self._conductor.step():
             return
@@ -99,7 +99,7 @@ class WorkerPool:
             _join(heartbeat)
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
-        """What the threads need from outside: parked jobs woken, a plan that another process moved on."""
+        """Wakes parked jobs and takes over the progress of other processes for the threads."""
         clock, queue = self._context.clock, self._context.queue
         stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
@@ -172,7 +172,7 @@ class WorkerPool:
                 self._leases.pop(lease.token, None)
         scope = lease.job.scope
         if not self._conductor.idle(scope):
-            return followed - 1  # one of them he takes himself
+            return followed - 1  # it performs one of them itself
         put = self._conductor.put
         if self._conductor.step(scope):
             self._end()
@@ -233,7 +233,7 @@ class Freeze:
     def __init__(self) -> None:
         self._lock = Lock()
         self._runs = 0
-        self._by_others: bool | None = None  # asked once: the count walks all of them
+        self._by_others: bool | None = None  # counted once, because counting reads all of them
 
     def enter(self) -> None:
         with self._lock:

@@ -25,7 +25,7 @@ DISK_FILES = (
     Mention(r"\[DISK FILE ID=n(\d+)", prefix="disk:"),
     Mention(r"\[DISK FILE ID=(\d+)", prefix="attached:"),
 )
-# How a letter shows its pictures. Where a link names the record with the file, that is part of it (`shown_file`).
+# Links to pictures in letters. A link may include the record of the file (`shown_file`).
 INLINE_PICTURES = (
     Mention(r"bxacid:n?(\d+)", prefix="disk:"),
     Mention(rf"{SHOW_FILE}(\d+)(?!\d)(?!{OF_RECORD})", link=True, prefix="disk:"),
@@ -133,7 +133,7 @@ def sort_by_need(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def labels(language: str) -> dict[str, str]:
-    """What people call entities and streams, by `entity.<name>` and `stream.<name>`: `labels.toml` of each family."""
+    """Names of entities and streams for users, as `entity.<name>` and `stream.<name>`: `labels.toml` of each family."""
     found: dict[str, str] = {}
     for file in sorted(file for place in __path__ for file in Path(place).glob("*/labels.toml")):
         for kind, names in tomllib.loads(file.read_text("utf-8")).get(language, {}).items():

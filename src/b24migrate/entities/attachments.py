@@ -52,7 +52,7 @@ def resolve_rows(
     via: int = 0,
     before: Mapping[str, Json] = {},
 ) -> list[Row]:
-    """Those whose object is known from before are not asked for again: an attachment keeps it."""
+    """Attachments with a known object are not requested again, because the object never changes."""
     wanted = {row.source_id: list(ids_of(msgspec.json.decode(row.payload))) for row in rows}
     ids = sorted({one for mine in wanted.values() for one in mine}, key=int)
     if not ids:
@@ -94,7 +94,7 @@ def parse_size(row: Mapping[str, Json]) -> int | None:
 
 
 def decode_answer(answer: Answer) -> Json:
-    """None where it is refused; a limit or an outage says nothing about the file."""
+    """None if it is refused; a limit or an outage is raised."""
     answer.raise_if_unheard()
     if isinstance(answer.error, Permanent | Transient) or answer.result is None:
         return None

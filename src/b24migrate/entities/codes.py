@@ -14,7 +14,7 @@ Ids = Callable[[str, str], str]
 LEAD, DEAL, CONTACT, COMPANY, ACTIVITY, QUOTE, SMART_INVOICE = 1, 2, 3, 4, 6, 7, 31
 FIRST_SMART_TYPE = 128  # below it are the types that every portal has
 LAST_OLD_SMART_TYPE, FIRST_NEW_SMART_TYPE = 192, 1030
-# what a CRM code begins with -> the stream; what is not migrated has a name as well, for people to read
+# prefix of a CRM code -> the stream; types that are not migrated have a name for messages
 CODED = {
     "D": "crm_deals",
     "C": "crm_contacts",

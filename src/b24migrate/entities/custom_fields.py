@@ -25,7 +25,7 @@ LANGUAGES = (
 LABELS = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
 # Every portal has them; the contract names them among a task's own fields.
 OF_EVERY_TASK = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"})
-# What a setting of a `crm` field allows, and how codes of such records begin.
+# The types that a `crm` field can allow, and the prefixes of their codes.
 PREFIXES = {
     "LEAD": "L",
     "DEAL": "D",
@@ -124,8 +124,8 @@ def _rows(
     name: str = "FIELD_NAME",
     first: Answer | None = None,
 ) -> Iterator[Mapping[str, Json]]:
-    """All of them in one answer or page by page: no method says how large a page is. Each field once, so that a portal
-    which answers its first page again and again comes to an end."""
+    """All of them in one answer or page by page: no method returns the size of a page. Each field once, so that a
+    portal which answers its first page again and again comes to an end."""
     met: set[str] = set()
     start: int | None = 0
     while start is not None:
@@ -173,8 +173,8 @@ def _is_sound(row: Json, name: str = "") -> bool:
 
 
 def _details(source: Source, command: Command, answer: Answer, name: str = "") -> Mapping[str, Json]:
-    """What a method says about one field; nothing where it refuses. An answer that makes no sense is asked for again,
-    and then the field goes without its details: it must not keep the others from being read."""
+    """The details of one field; None if the method refuses. An invalid answer is requested again, and then the field is
+    read without its details, so that it does not prevent the reading of others."""
     for left in reversed(range(ASKED_AGAIN + 1)):
         if isinstance(answer.error, Permanent):
             return {}
@@ -222,7 +222,7 @@ def _read_config(source: Source, owner: str) -> list[Args]:
 
 
 def _upper(row: Mapping[str, Json], details: Mapping[str, Json]) -> Args:
-    """What the list says and what the details add, under the names of the older methods."""
+    """The field from the list with its details, under the names of the older methods."""
     whole = {**row, **details}
     field = {_upper_name(name): value for name, value in whole.items()}
     options = [{_upper_name(name): value for name, value in one.items()} for one in _values(field.pop("ENUM", None))]
@@ -243,7 +243,7 @@ def _normal(field: Mapping[str, Json]) -> Args:
 
 
 def _only_type(settings: Json) -> str:
-    """What the codes begin with, when the field allows records of one kind only."""
+    """The prefix of the codes, if the field allows records of one type only."""
     allowed = [kind for kind, wanted in settings.items() if wanted == "Y"] if isinstance(settings, dict) else []
     prefixes = [prefix for prefix in map(_prefix, allowed) if prefix]
     return prefixes[0] if len(prefixes) == 1 else ""

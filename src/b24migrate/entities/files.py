@@ -18,9 +18,9 @@ from b24migrate.ports import Command, Source
 
 
 def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
-    """A Drive object gives its link by `disk.file.get`; a chat's file also by `im.v2.File.download`, and an attached
-    one by its attachment, which want no Drive rights. Links hold tokens and expire, so they are asked for right before
-    the download."""
+    """`disk.file.get` returns the link of a Drive object. `im.v2.File.download` (files in chats) and attachments also
+    return links and need no Drive rights. Links contain tokens and expire, so they are requested right before the
+    download."""
     links: dict[str, str] = {}
     # Only participants of a chat get its files, so each webhook requests what the ones before could not get.
     for via in range(len(source.owners)):

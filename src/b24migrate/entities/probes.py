@@ -1,7 +1,7 @@
-"""What is asked of the portal itself because the documentation is silent or sources disagree (docs/probe.md).
+"""Probes of the portal for behavior that is undocumented or documented in contradictory ways (docs/probe.md).
 
-Each probe is pure: it yields commands, gets their answers and judges them. Answers are foreign: whatever a probe cannot
-read counts as not known.
+Each probe is pure: it yields commands, gets their answers and judges them. An answer that a probe cannot parse counts
+as unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWNERS = 50
 
 
 def list_at(answer: Answer, *path: str) -> list[Args]:
-    """The objects at the path; none where there is no list."""
+    """The objects at the path; empty if there is no list."""
     found = answer.known()
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -133,8 +133,8 @@ def owner_differs(profile: Json, server: Json) -> bool:
 
 
 def dates(differs: bool, newest: datetime, since: Answer, after: Sequence[Json]) -> str | None:
-    """By the records not older than the newest one, of which there is at least one, and by those after it, of which
-    there is none, unless a user has just changed one."""
+    """By two counts: of records not older than the newest one, at least one, and of later ones, zero, unless a user has
+    just changed one."""
     if since.error is not None:
         return None
     if any(at > newest for at in map(moment, after) if at is not None):

@@ -122,7 +122,7 @@ def fetch_either(modern: Fetch, older: Fetch) -> Fetch:
 
 
 def is_link(value: Json) -> bool:
-    """Pictures come as an address, whole or from the portal's root; as an empty text when there is none."""
+    """Pictures are addresses, absolute or from the portal's root; an empty text if there is none."""
     return isinstance(value, str) and value.startswith(("http://", "https://", "/"))
 
 
@@ -136,8 +136,8 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
 
 
 def mark_unread(row: Row, what: str, error: Exception) -> Row:
-    """The row without the part that could not be read. A note says so, and the next run reads it again.
-    Raises GateUnmet when the method is refused for all of them."""
+    """The row without the part that could not be read. A note reports it, and the next run reads it again. Raises
+    GateUnmet if the method is refused for all rows."""
     if isinstance(error, Forbidden):
         raise error.gate
     before = (row.extras or {}).get(REFUSED)

@@ -1,6 +1,6 @@
-"""Azure Functions: requests, messages and a timer, each a plain function that asks for the process's application.
+"""Azure Functions: requests, messages and a timer, each a plain function that gets the process's application.
 
-The same jobs as everywhere else. Who calls is the host of the functions; what it calls is in `triggers.py`.
+The jobs are the same as everywhere else. The host of the functions calls `triggers.py`.
 """
 
 from b24migrate.app_cache import AppCache, open_from_environment

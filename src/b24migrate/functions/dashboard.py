@@ -1,5 +1,5 @@
-"""The dashboard as a function: the same pages and the same API, at the address of the function app. What is begun there
-goes the way of every request: onto the queue."""
+"""The dashboard as a function: the same pages and the same API, at the address of the function app. An action that is
+started there is put on the queue, as every request is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from azure.functions import AsgiMiddleware
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-LOGOUT = "logout:"  # begins the key of a row
+LOGOUT = "logout:"  # prefix of the key of a row
 LOOKED_S = 5.0
 SESSIONS = 1000
 OFF = say("web.off")
@@ -51,7 +51,7 @@ class Dashboard:
             return _refuse(OFF, SWITCH)
         try:
             answer: func.HttpResponse = await made.handle_async(req, context)
-        except UnicodeDecodeError:  # the middleware's, of an address that is no text
+        except UnicodeDecodeError:  # raised by the middleware for an address that is not text
             return _refuse(say("web.no_page"), say("web.no_page_fix"), code="DASHBOARD_NOT_FOUND")
         return answer
 
@@ -74,7 +74,8 @@ class Dashboard:
 
 
 class StoredLogouts:
-    """In the store, so that every instance knows them; what one has seen, it does not ask for again at once."""
+    """Ended sessions are in the store, so that every instance knows them. An instance caches an answer for a few
+    seconds."""
 
     remote = True
 

@@ -92,8 +92,8 @@ def do(keeper: AppCache, task: str, body: bytes) -> Reply:
 
 
 def pause(keeper: AppCache) -> Reply:
-    """Closes the gate: jobs that are being done come to their end, no other is begun. Messages that come meanwhile are
-    taken off; `resume` sends others for the jobs that are left."""
+    """Pauses the run: running jobs finish, no other starts. Messages that arrive during the pause are removed; `resume`
+    sends new ones for the remaining jobs."""
 
     def act(app: App) -> Reply:
         run = plan.pause(app.context.store, app.context.clock, say("work.by_request"))
@@ -127,7 +127,7 @@ def status(keeper: AppCache) -> Reply:
 
 
 def errors(keeper: AppCache) -> Reply:
-    """What failed, grouped by cause, and what to do about it."""
+    """Errors grouped by cause, each with its fix."""
     return _answer(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in list_causes(app.context)]}))
 
 
@@ -163,7 +163,7 @@ def _begin_run(app: App, wanted: Plan, *, named: Sequence[str]) -> Reply:
     ordered = tuple(one.name for one in app.catalog.entities if one.name in wanted.entities and one.name in planned)
     _refuse_second_run(app, replace(wanted, entities=ordered))
     run = app.runner.begin(wanted, named=named)
-    app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
+    app.context.queue.tend(now=app.context.clock.now())  # jobs of a stopped run
     if app.runner.conductor(run).step():
         app.runner.conclude(run)
     return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})

@@ -1,4 +1,4 @@
-"""What the host of the functions may call, and when. Nothing is decided here."""
+"""The bindings: the functions that the host may call, and when. They contain no logic."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What people want to know about a migration, read from the store: status, forecast, fidelity, certificate, report."""
+"""Read models of a migration, from the store: status, forecast, fidelity, certificate, report."""

@@ -24,7 +24,7 @@ Place = tuple[str, str]  # stream and source ID
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """So many records of one stream, or parts of one mini-task, failed alike."""
+    """Records of one stream, or jobs of one mini-task, that failed with the same error, with their number."""
 
     place: str
     code: str
@@ -46,7 +46,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What failed with one code, wherever it did. Never without causes; the most frequent is the first."""
+    """All failures with one code. It always has causes; the most frequent one is the first."""
 
     code: str
     causes: tuple[Cause, ...]
@@ -184,7 +184,7 @@ def _failed_link(error: str | None) -> Place | None:
 
 
 def _start(causes: Mapping[Place, Place], place: Place) -> Place:
-    """Where the chain starts. A circle starts at its smallest record."""
+    """The start of the chain. A circle starts at its smallest record."""
     chain = [place]
     while (place := causes.get(place, place)) != chain[-1]:
         if place in chain:

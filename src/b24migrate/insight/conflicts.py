@@ -53,8 +53,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class ConflictPage:
-    """`total` and `undecided` count records of the record type that is asked for, on all pages. `policy`: what becomes
-    of a conflict without a decision (source, target, ask). `next` asks for what follows, null at the end."""
+    """`total` and `undecided` count records of the record type that is asked for, on all pages. `policy`: the decision
+    for a conflict without one (source, target, ask). `next` is the cursor of the next page, null at the end."""
 
     total: int
     undecided: int

@@ -44,8 +44,8 @@ WATCH = "b24migrate sync --report-only"
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """`state`: open, under_way (begun and not ended: a process does it, or was killed), done. `why_not`: why it cannot
-    be done now, with the command that comes first."""
+    """`state`: open, under_way (started and not ended: a process does it, or was killed), done. `why_not`: why it
+    cannot be done now, with the command that comes first."""
 
     name: str
     state: str
@@ -62,7 +62,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class WriterView:
-    """`name`: "" never; of a user that the saved copy does not know, a sentence. `last`: "" where the portal shows no
+    """`name`: never empty; a sentence for a user that is not in the saved copy. `last`: "" if the portal shows no
     time."""
 
     stream: str
@@ -94,7 +94,7 @@ class CutoverView:
     next: str
     command: str
     steps: tuple[StepView, ...]
-    machines: tuple[str, ...]  # what goes on writing when people are gone
+    machines: tuple[str, ...]  # sources of changes without users
     forecast: FreezeForecast | None
     tomorrow_s: float | None  # how long the freeze would last a day after the rehearsal
     took_s: float | None  # how long the freeze lasted
@@ -240,7 +240,7 @@ def view_delta(context: RunContext, run: Run) -> DeltaView:
 
 
 def list_writers(context: RunContext, runs: Sequence[Run]) -> tuple[WriterView, ...]:
-    """By record type and user. What a run only reported is found by the next one again, and counted there."""
+    """By record type and user. Changes that a run only reported are found and counted by the next one again."""
     counted = [one for at, one in enumerate(runs) if at == len(runs) - 1 or not is_report_only(one)]
     merged: dict[tuple[str, str], tuple[int, str]] = {}
     for found in (one for run in counted for one in read_found(context.store, run.id)):

@@ -1,5 +1,5 @@
-"""What the last pass did: by record type how it was read and why, what changed and was deleted, and what a delta run
-does not see."""
+"""The last pass: by record type how and why it was read, the changed and deleted records, and changes that a delta run
+does not detect."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from b24migrate.model.streams import Stream
 
 @dataclass(frozen=True, slots=True)
 class StreamPassView:
-    """`delta`: only what may have changed since `since` was read; otherwise all of it, and `why` says why where a delta
-    run was asked for. `changed` and `deleted` are counted in delta runs only. `unseen`: what a delta run does not see,
-    where this one did not read all of it."""
+    """`delta`: only records that may have changed since `since` were read; otherwise all of them, with the reason `why`
+    in a delta run. `changed` and `deleted` are counted in delta runs only. `unseen`: changes that a delta run does not
+    detect, if this one did not read everything."""
 
     stream: str
     delta: bool
@@ -31,7 +31,7 @@ class StreamPassView:
 
 @dataclass(frozen=True, slots=True)
 class LastPass:
-    """Of the last run. `delta`: it was asked to read only what may have changed. `report_only`: nothing was sent."""
+    """The last run. `delta`: it had to read only records that may have changed. `report_only`: nothing was sent."""
 
     run: str
     started: str

@@ -1,4 +1,4 @@
-"""What records went without, in words: nothing is lost silently."""
+"""Sentences about values that records lost in the import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the product says to people: a message is a key and its values, rendered in the reader's language.
+"""Messages for users: a message is a key and its values, rendered in the user's language.
 
 `en/*.toml` and `ru/*.toml` have the same keys: `ru/report.toml` has the Russian `report.title`. A text is a template:
 `left = "{time} left"`. Values are filled in as they are; the caller escapes the result as a whole.
@@ -9,7 +9,7 @@
 - `pack` and `unpack` are for stores, which keep key and values beside the English text.
 
 A counted message has a table of forms in place of a text (`one`, `few`, `many`), chosen by its value `count`. In a
-template `{count:,}` groups digits, `{entity:entity}` and `{stream:stream}` give the name that people know.
+template `{count:,}` groups digits, `{entity:entity}` and `{stream:stream}` insert names for users.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Words(Formatter):
         return self.vformat(template, (), values) if values else template
 
     def named(self, kind: str, name: str) -> str:
-        """What an entity, a stream, a phase or a state is called; its own name where there is no other."""
+        """The name of an entity, a stream, a phase or a state for users; its own name if it has no other."""
         return templates(self.language, "names").get(f"names.{kind}.{name}", name)
 
     def __contains__(self, key: str) -> bool:
@@ -114,7 +114,7 @@ _WORDS = {language: Words(language) for language in LANGUAGES}
 
 @lru_cache
 def templates(language: str, topic: str) -> Mapping[str, str]:
-    """One file, read when it is first needed: a command that says little starts sooner. Nothing if there is none."""
+    """One file, read when it is first needed, so that short commands start sooner. Empty if the file does not exist."""
     file = files(__package__) / language / f"{topic}.toml"
     if not topic.isidentifier() or not file.is_file():
         return {}
@@ -128,7 +128,7 @@ _LABELS: list[Callable[[str], Mapping[str, str]]] = []
 
 
 def add_labels(load: Callable[[str], Mapping[str, str]]) -> None:
-    """What a package above this one calls its things: `load("ru")` gives `{"entity.users": "Сотрудники"}`."""
+    """Names that a package above this one adds: `load("ru")` returns `{"entity.users": "Сотрудники"}`."""
     _LABELS.append(load)
     templates.cache_clear()
 

@@ -47,7 +47,7 @@ def about(words: Words, left_s: float) -> str:
 
 
 def clock_time(words: Words, at: str, now: str, zone: tzinfo | None = None) -> str:
-    """`02:14`; with the day where it is not of the same one as `now`. Without a zone: as the machine's clock says."""
+    """`02:14`; with the date if it differs from that of `now`. Without a zone: in the zone of the machine."""
     if not at:
         return "?"
     when, today = (datetime.fromisoformat(one).astimezone(zone) for one in (at, now or at))

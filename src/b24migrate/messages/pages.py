@@ -23,7 +23,7 @@ _NAME = re.compile(r"page\.(.+)\.chapter")
 
 
 class Again(StrEnum):
-    """Whether it is retried automatically. What that means is `errors.again.<value>`."""
+    """Whether it is retried automatically, in words: `errors.again.<value>`."""
 
     WAITS = "waits"
     TRIES = "tries"

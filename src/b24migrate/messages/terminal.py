@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 _reader = {"language": DEFAULT, "chosen": ""}
-# What moves the cursor, changes the colour, or turns the writing direction. Joiners are part of some scripts.
+# Characters that move the cursor, change the color or the writing direction. Joiners are part of some scripts.
 STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 JOINERS = "\u200c\u200d\u00ad"
 LINE_BREAKS = "\r\n\t\v\f"
 
 
 def choose(language: str) -> None:
-    """What `--lang` says: nothing else changes it."""
+    """Sets the language of `--lang`, which takes precedence."""
     _reader["chosen"] = _reader["language"] = language
 
 
 def suggest(language: str) -> None:
-    """What the configuration or the locale says, unless `--lang` was given."""
+    """Sets the language of the configuration or the locale, unless `--lang` was given."""
     if language in LANGUAGES and not _reader["chosen"]:
         _reader["language"] = language
 
@@ -71,8 +71,8 @@ def number(value: int) -> str:
 
 
 def harmless(text: str) -> str:
-    """In one line, in the language of the reader. What a terminal could take for a command is written out, as JSON
-    would: \\u001b."""
+    """In one line, in the language of the reader. Characters that a terminal could take for a command are escaped as in
+    JSON: \\u001b."""
     text = spoken(text)
     if text.isascii() and text.isprintable():
         return text

@@ -82,7 +82,7 @@ class Part(NamedTuple):
 
     place: str
     name: str  # of the activity or the condition, as the template spells it
-    code: str  # what it would run, or its properties
+    code: str  # the code it would run, or its properties
 
 
 def find_forbidden(fields: Mapping[str, Json]) -> list[Part]:
@@ -100,7 +100,7 @@ def activity_names(parts: Iterable[Part]) -> list[str]:
 
 
 def is_allowed(name: str, allowed: frozenset[str]) -> bool:
-    """By its own name. What has no name cannot be allowed."""
+    """By its own name. A part without a name cannot be allowed."""
     return name not in (NAMELESS, UNREADABLE) and name.lower() in allowed
 
 

@@ -54,7 +54,7 @@ def open_list(result: object, path: Sequence[str] = (), what: str = "", beside: 
 
 
 def open_entry(result: object, name: str, what: str = "") -> Any:
-    """What is under one key of an answer, decoded."""
+    """The decoded value under one key of an answer."""
     level = _level(result)
     key = find_key(level, name) if isinstance(level, Mapping) else None
     if key is None:

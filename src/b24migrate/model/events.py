@@ -1,4 +1,4 @@
-"""What happened, as frozen values. Log, metrics, progress and dashboard are observers: plain callables."""
+"""Events as frozen values. Log, metrics, progress and dashboard are observers: plain callables."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class PortalMoved(Event):
 
 @dataclass(frozen=True, slots=True)
 class Noted(Event):
-    """Something a person should know: an alarm, a gate, a capability that is missing."""
+    """A message for the user: an alarm, a gate, a missing capability."""
 
     level: str  # info, warning, error
     message: str

@@ -1,4 +1,4 @@
-"""What a target keeps of a field: declared by the target, listed before the import, and used by verify."""
+"""How a target keeps a field: declared by the target, listed before the import, and used by verify."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TypeAlias
 from b24migrate.messages import Message
 from b24migrate.model.records import Json, digest
 
-# the fields of a record under the names of the wire, as far as they can be told before anything else has arrived:
-# flags, times and numbers as they are sent, references still with the ids of the source
+# the fields of a record under the names of the wire, as far as they are known before the import: flags, times and
+# numbers as they are sent, references still with the ids of the source
 Draft: TypeAlias = Mapping[str, Json]
 KEY = ""  # in a draft: the key under which the record is sent. No field is called so
 Judge: TypeAlias = Callable[[Draft], bool]
@@ -28,16 +28,16 @@ class Keeping(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is not kept of a field. Fields without a rule are kept."""
+    """The loss of a field. Fields without a rule are kept."""
 
     stream: str
-    field: str  # a name on the wire; ending in `*`: every name that begins so; empty: the record as a whole
+    field: str  # a name on the wire; ending in `*`: every name with this prefix; empty: the whole record
     keeping: Keeping
     reason: str  # a message; in the words of the target if it is not one of ours
     touches: Judge | None = None  # the records it concerns; None: those in which the field is filled
     # where it depends on the records before, in order of their ids: a fresh judge for one pass over the stream
     running: Callable[[], Judge] | None = None
-    among: Callable[[str], bool] | None = None  # of the names that begin so, which it is about; None: all of them
+    among: Callable[[str], bool] | None = None  # which of the names with this prefix; None: all of them
 
     def concerns(self, name: str) -> bool:
         if not self.field.endswith("*"):

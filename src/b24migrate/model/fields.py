@@ -1,4 +1,4 @@
-"""What is sent of a record: its fields on the wire, and what happens to the links in them."""
+"""The fields of a record on the wire, and the treatment of the links in them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Kind(StrEnum):
 
 
 class Policy(StrEnum):
-    """What to do when a reference cannot be resolved."""
+    """The treatment of a reference that cannot be resolved."""
 
     REQUIRE = "require"
     PLACEHOLDER = "placeholder"  # the configured user; where none is configured, require
@@ -81,7 +81,7 @@ ABSENT: Json = object()
 EMPTIED = "emptied"  # of the extras of a changed record: names of fields that were filled before and are empty now
 
 
-UNTOLD = "untold"  # of a custom field: the method whose answer about it could not be read
+UNTOLD = "untold"  # the method whose answer about a custom field could not be parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def wholes(*names: str) -> tuple[Field, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Every other filled field whose name begins with one of the prefixes, as it is."""
+    """Every other filled field whose name starts with one of the prefixes, unchanged."""
 
     prefixes: tuple[str, ...]
     skip: frozenset[str] = frozenset()

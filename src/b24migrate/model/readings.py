@@ -57,6 +57,7 @@ class Slices:
     limit: str = "LIMIT"  # empty: the method has no such parameter
     size: int = 50
     also: str = ""  # another name of the offset, where portals differ
+    newest_first: bool = False  # a delta pass continues only if the first page or the total differs
 
     def pages(self, count: int) -> int:
         return max(1, -(-count // self.size))
@@ -75,9 +76,9 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """How a delta pass finds changes of a listing by ascending id whose dates tell too little: it lists a few fields of
-    every record and compares them with what is staged. What differs, is unknown here or changed lately is read by id;
-    what is staged and not listed is asked for by id."""
+    """How a delta pass finds changes of a listing by ascending ID whose dates do not show all changes: it lists a few
+    fields of every record and compares them with the staged ones. Different, unknown and recently changed records are
+    read by ID. Staged records that are not listed are requested by ID."""
 
     narrow: Args  # the parameters that bring only these fields
     fields: tuple[str, ...]  # as the stream's payload names them
@@ -98,8 +99,9 @@ class IdPages:
 @dataclass(frozen=True, slots=True)
 class Tail:
     """How a delta pass reads the children of a parent again by a walk down from the newest (`Backward`): to the newest
-    one that was known, and to those that are older than `days`, since edits and reactions move nothing. Where their
-    number moved otherwise than the new ones tell, some were deleted: their ids are listed until as many are missing."""
+    one that was known, and to those that are older than `days`, since edits and reactions move nothing. If their number
+    changed by another amount than the new ones explain, some were deleted: their IDs are listed until as many are
+    missing."""
 
     last: str  # the parent's field with the id of its newest child
     count: str  # and the one with their number: an estimate, whose differences count
@@ -130,7 +132,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Enrichment:
-    """What other methods say about the rows of a page."""
+    """Details of the rows of a page that other methods return."""
 
     ask: Callable[[Source, Sequence[Row]], list[Row]]
     scope: str  # the permission that these methods need
@@ -215,30 +217,31 @@ class Webhooks:
 
 @dataclass(frozen=True, slots=True)
 class Parents:
-    """What a parent says about its children before they are read."""
+    """Hints of a parent about its children before they are read."""
 
     only: Callable[[SourceRecord], bool] = lambda _: True  # the parents that can have any
     expected: Callable[[SourceRecord], int | None] = lambda _: None  # how many it has; an estimate
-    # whether it has any; None: it does not say. Of those that say no only a sample is asked, and all of them as soon as
-    # one of the sample has some.
+    # whether it has any; None: unknown. Of those without any only a sample is requested, and all of them as soon as one
+    # of the sample has children.
     has_any: Callable[[SourceRecord], bool | None] = lambda _: None
-    elsewhere: Callable[[SourceRecord], bool] = lambda _: False  # the portal may have moved them: likewise a sample
+    # the portal may have moved the children: only a sample is requested
+    elsewhere: Callable[[SourceRecord], bool] = lambda _: False
     # parents that have no count: a page that is less than half full ends the walk, except in a sample
     uncounted: Callable[[SourceRecord], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
 class ChildKeys:
-    """Children whose keys do not begin with the ID of the parent that lists them."""
+    """Children whose keys do not start with the ID of the parent that lists them."""
 
     key_of: Callable[[SourceRecord, Args], str]
     # the same child may be in the lists of several parents, so the totals of these lists say nothing of their number,
-    # and whether a child is deleted it is asked for by its own id (`Stream.fetch`)
+    # and deleted children are found by their own IDs (`Stream.fetch`)
     shared: bool = False
     lists: Callable[[SourceRecord], int] = lambda _: 1  # with `shared`: in how many of them a child is, for a forecast
     alias: Alias | None = None  # children that name their parent otherwise get the id behind it into their key
     single: bool = False  # the answer is the only child; an error says that there is none
-    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # what a child keeps of its parent, in its extras
+    keeps: Callable[[SourceRecord], Args] = lambda _: {}  # the parent's values that a child keeps in its extras
     bare: bool = False  # only the key counts: the payload is not staged
     conceals: Callable[[SourceRecord, Args, Sequence[str]], str | None] = lambda *_: None  # why a row is not readable
 
@@ -285,15 +288,17 @@ class PerParent:
     unlisted: Callable[[Source, Mapping[str, tuple[SourceRecord, set[str]]], Callable[[str], bool]], Page] | None = None
     empty_is_alarm: bool = False  # every parent has children: an empty list is noted, and proves no deletion
     again: Again | None = None  # whose children a delta pass reads again; None: those of all parents
-    # the newest come first, by offset: a delta pass reads on only where the first page or the total is another
-    newest: bool = False
-    # whether the portal shows the children of a parent, by the owners of the webhooks; of the others it tells the
-    # number, which a delta pass does not count again
+    # whether the portal shows the children of a parent, by the owners of the webhooks. For the others it returns only
+    # the number, which a delta pass does not count again
     shown: Callable[[SourceRecord, Sequence[str]], bool] | None = None
 
     @property
     def shared(self) -> bool:
         return self.keys is not None and self.keys.shared
+
+    @property
+    def is_newest_first(self) -> bool:
+        return isinstance(self.paging, Slices) and self.paging.newest_first
 
     @property
     def tail(self) -> Tail | None:

@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 
 class Table(NamedTuple):
-    """Where a stream's records are staged."""
+    """The table in which a stream's records are staged."""
 
     name: str
     partition: str
@@ -61,7 +61,7 @@ class Staged(NamedTuple):
     original_offset_min: int | None = None
     extras: bytes | None = None  # data of other methods about the same record, by name
     pulled_through: bool = False
-    natural: str | None = None  # what must be unique on the target besides the id, such as an e-mail
+    natural: str | None = None  # the value that must be unique on the target besides the ID, such as an email address
 
 
 class Record(NamedTuple):
@@ -80,7 +80,7 @@ class Record(NamedTuple):
     pulled_through: bool = False
     natural: str | None = None
     revision: int = 0
-    losses: Mapping[str, int] = {}  # what it went without when it was last sent
+    losses: Mapping[str, int] = {}  # its losses when it was last sent
     deleted_utc: str | None = None  # when it was found to be deleted at the source
     pass_no: int = 0  # the last pass that has met it
 
@@ -98,7 +98,7 @@ LONGEST_ERROR = 10_000  # characters of `LastError` and `LastErrorCode` that go 
 
 
 class Staging(NamedTuple):
-    """What staging a page did. `seen` counts records met for the first time in this pass."""
+    """The result of staging a page. `seen` counts records that are new in this pass."""
 
     added: int = 0
     changed: int = 0
@@ -120,7 +120,7 @@ NOWHERE = "none"  # the target id of a record that the target does not keep, as 
 
 
 class Settled(NamedTuple):
-    """What became of one record in a set."""
+    """The result of one record in a set."""
 
     row_key: str
     status: Status
@@ -129,7 +129,7 @@ class Settled(NamedTuple):
     error: str | None = None
     retry_after_utc: str | None = None
     link: Link | None = None
-    losses: Mapping[str, int] = {}  # what an imported one went without: dropped, placeholder, unresolved text
+    losses: Mapping[str, int] = {}  # losses of an imported record: dropped, placeholder, unresolved text
 
 
 class Fate(StrEnum):
@@ -185,7 +185,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one read returned, and where to read on. Several cursors may follow: they are independent."""
+    """The result of one read, with the cursors to continue at. Several cursors are independent."""
 
     rows: list[Row] = field(default_factory=list)
     next: list[Args] = field(default_factory=list)
@@ -335,12 +335,12 @@ def _is_plain(value: Json) -> bool:
     return isinstance(value, list) and not any(isinstance(one, (dict, list)) for one in value)
 
 
-# What becomes of a staged record that is read again: as it is written, or None if it has not changed.
+# The row to write for a staged record that is read again, or None if it has not changed.
 Renew: TypeAlias = Callable[[Staged, Staged], Staged | None]
 
 
 def renew_by_hash(old: Staged, new: Staged) -> Staged | None:
-    """Where the hash of what was staged before has the same rules. Without one the payloads are compared."""
+    """Compares hashes that were made by the same rules. Without a hash it compares the payloads."""
     same = old.payload_hash == new.payload_hash if old.payload_hash else old.payload == new.payload
     return None if same and not has_new_extras(new.extras, old.extras) else new
 
@@ -386,9 +386,9 @@ def marked_span(parent_id: str, mark: str) -> Span:
 
 
 def end_between_families(first: str, key: str) -> str:
-    """Where a span of order keys that begins with `first` and has reached `key` can end without dividing a family:
-    before everything below the topmost parent of `key`, so that a large family begins a span, since what comes last can
-    be divided further; when the span begins with that family, past all of it (`;` is the character after `:`)."""
+    """The end of a span of order keys from `first` that has reached `key`, without dividing a family: before everything
+    below the topmost parent of `key`, so that a large family starts a span, since the last span can be divided further;
+    if the span starts with that family, behind all of it (`;` is the character after `:`)."""
     top, colon, _ = key.partition(":")
     if not colon:
         return key

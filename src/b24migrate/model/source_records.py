@@ -33,7 +33,7 @@ Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, SourceRecord]]
 
 
 class Known(NamedTuple):
-    """What is known here and helps to request records by id."""
+    """Known facts that help to request records by ID."""
 
     lookup: Lookup
     custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 
 def person_name(parent: SourceRecord) -> str:
-    """Who is meant, for people to read."""
+    """The name of the user for messages."""
     name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
     return name or f"user {parent.id}"
 
@@ -59,7 +59,7 @@ class FileRef(NamedTuple):
     size: int | None = None
     url: str = ""
     place: str = ""  # what a link may need besides the id, such as the dialog it was posted in
-    version: str = ""  # where one key may have other bytes later, such as a person's photo: what tells them apart
+    version: str = ""  # distinguishes versions of a key whose bytes may change, such as a user's photo
 
     @classmethod
     def of_link(cls, kind: str, owner: str, url: str) -> FileRef:
@@ -81,9 +81,10 @@ Files: TypeAlias = Callable[[SourceRecord], Iterable[FileRef]]
 
 # records by id as the source has them now, for pull-through and verify
 Fetch: TypeAlias = Callable[["Source", Sequence[SourceRecord], Known], dict[str, Row]]
-# of children that the list of their parent does not show any more, those that are out of it for a known reason
+# of children that the list of their parent no longer shows, those with a known reason
 FindExcused: TypeAlias = Callable[["Source", Sequence[SourceRecord]], Collection[str]]
-# of records that are not shown, those that the portal has and only refuses to show; it gets others that are shown too
+# of records that are not shown, those that exist and that the portal only refuses to show; it also gets records that
+# are shown
 FindRefused: TypeAlias = Callable[["Source", Sequence[SourceRecord], Sequence[SourceRecord]], Collection[str]]
 
 
@@ -92,7 +93,7 @@ StagedRecords: TypeAlias = Callable[[str], Iterable[SourceRecord]]
 
 
 class FileLink(str):
-    """Where a file is fetched from, with the name that the source gives it."""
+    """The download link of a file, with its name in the source."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""The words a stream is described in. A stream is a value; the phases read it, and no phase knows a stream by name."""
+"""The description of a stream. A stream is a value; the phases read it, and no phase contains a stream by name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Mention:
 
 
 class Written(NamedTuple):
-    """Who wrote a record, and when."""
+    """The author and the time of a change of a record."""
 
     by: str | Take  # the payload's field with the id of the user
     at: str  # and the one with the time
@@ -39,13 +39,26 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeRules:
-    """What counts as a change when a record is read again, and so is sent again."""
+    """Defines which differences in a record that is read again count as a change, so that it is sent again."""
 
     whole_payload: bool = False  # anything in the payload; otherwise only what is sent of it
     volatile: frozenset[str] = frozenset()  # fields that do not count: they change without an edit
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
     omits_empty: bool = False  # the portal leaves out fields that are empty: one that is missing now was emptied
     noted_in: frozenset[str] = frozenset()  # in which a portal notes who changed a record, and when: no conflict
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionRules:
+    """How deletions in the source are found, and what follows on the target."""
+
+    refused: FindRefused | None = None  # finds records that exist and that the portal only refuses to show
+    excused: FindExcused | None = None  # finds children that are missing in their parent's list for a known reason
+    # the portal answers the same for a deleted record and for one that the webhook's owner can no longer see: no
+    # deletion can be proven
+    unprovable: bool = False
+    # its records grant access: they are deleted on the target as soon as they are deleted in the source
+    access: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +75,7 @@ class ForbiddenParts:
     """Parts that would run code on the target: a record with one is sent only if the configuration names the part."""
 
     find: Callable[[SourceRecord], Sequence[Part]]
-    rules: Callable[[frozenset[str]], Sequence[Rule]]  # what is not kept of such records if these parts are named
+    rules: Callable[[frozenset[str]], Sequence[Rule]]  # the rules for such records if these parts are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +99,7 @@ class Stream:
     batch_option: str = "batch"
     stamp: str = ""  # the payload's field with the record's time
     changes: ChangeRules = ChangeRules()
-    written: tuple[Written, ...] = ()  # who created it and who changed it; none: the portal does not show it
+    written: tuple[Written, ...] = ()  # the user and time of creation and change; empty: the portal does not show them
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
     at_last: Callable[[SourceRecord, dict[str, Json], bool], None] | None = (
         None  # a last look; whether all was resolved
@@ -107,12 +120,7 @@ class Stream:
     exclude: Callable[[SourceRecord], str | None] | None = None  # the rule by which a record is excluded
     unsure: str = ""  # key of the rule that skips records of unknown types: a user must check them
     fetch: Fetch | None = None
-    refused: FindRefused | None = None
-    excused: FindExcused | None = None
-    access: bool = False  # who is in it may see something: what is deleted at the source goes on the target at once
-    # the portal answers alike for a record that is deleted and one that the webhook's owner may not see any more: a
-    # deletion is never believed
-    unprovable: bool = False
+    deletions: DeletionRules = DeletionRules()
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[SourceRecord], bool] = lambda _: (
         False
@@ -120,11 +128,11 @@ class Stream:
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     pipelines: bool = False  # its records are pipelines, which an analysis lists
     custom: CustomValues = CustomValues()
-    # the payload's fields by which people know a record, in every spelling: those that are there, joined
+    # the payload's fields for the title of a record, in every spelling; those that are filled are joined
     title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
     emails: Callable[[SourceRecord], Iterable[str]] = lambda _: ()  # under which a user may search for it
     untaken: str = ""  # why only the import module takes such records
-    unseen: tuple[str, ...] = ()  # what a delta pass does not see, in sentences
+    unseen: tuple[str, ...] = ()  # changes that a delta pass does not detect, as sentences
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"
@@ -149,7 +157,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class CustomFields:
-    """Where the source tells its custom fields, and under which wire stream they are created.
+    """How the custom fields of the source are read, and the wire stream under which they are created.
 
     `read` gives them in one form, whatever the method: the upper-case names of `user.userfield.list` (FIELD_NAME,
     USER_TYPE_ID, MULTIPLE, MANDATORY, SORT, SETTINGS, LIST), and besides LABELS (language -> text), OF (the record of
@@ -177,7 +185,7 @@ class Alike(NamedTuple):
     that does not answer proves nothing."""
 
     method: str
-    # what is wrong, by the answers of the source and of the target; empty: that they differ is no harm
+    # the problem, by the answers of the source and of the target; empty: the difference is harmless
     differs: Callable[[str, str], str]
     fix: Callable[[str, str], str]  # and what to do
 
@@ -195,7 +203,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Entity:
-    """What mini-tasks are named after: one or more streams that are read, imported and verified together."""
+    """One or more streams that are read, imported and verified together. Mini-tasks are named after it."""
 
     name: str
     wire: str  # the <entity> of import.<entity>.batch
@@ -204,26 +212,27 @@ class Entity:
     optional_scopes: Mapping[str, str] = field(default_factory=dict)  # scope -> what is lost without it
     custom_fields: CustomFields | None = None
     every_webhook: bool = False  # it is read through all of them, so each needs the scopes
-    needs_admin: bool = False  # what it lists is complete only for an administrator
+    needs_admin: bool = False  # its lists are complete only for an administrator
     aids: tuple[Stream, ...] = ()  # read before the streams and never sent: what their fields look up
     matches_users: bool = False  # records that the target has already are linked by their natural key
-    # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
+    # existing records that cannot be read, by the source, the staged records of a stream and the chosen readings
     unreadable: (
         Callable[[Source, Callable[[str], Iterable[SourceRecord]], Sequence[Reading]], Iterable[SetAside]] | None
     ) = None
     talk: bool = False  # conversations: some companies do not migrate them
-    # of the methods that readings need, or need to be missing: the parameters of a cheap call that shows which is so
+    # for methods that readings need, or that must be missing: the parameters of a cheap call that shows whether the
+    # method exists
     probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
-    habits: tuple[Probe, ...] = ()  # what portals differ in, and the requests that show it
-    alike: tuple[Alike, ...] = ()  # what both portals must say
+    habits: tuple[Probe, ...] = ()  # differences between portals, with the requests that show them
+    alike: tuple[Alike, ...] = ()  # questions that both portals must answer the same
     # a plan that names no entities skips it if a portal lacks what it needs; a target announces its streams
     optional: bool = False
     comes_with: tuple[str, ...] = ()  # entities: when a person names one of them, this one is meant too
 
     @cached_property
     def refers_to(self) -> frozenset[str]:
-        """The streams its records refer to. What a second pass writes is not waited for."""
+        """The streams that its records refer to, without references that a second pass writes."""
         return frozenset(name for stream in self.streams for one in stream.refs if not one.late for name in one.streams)
 
     def task(self, phase: str) -> str:

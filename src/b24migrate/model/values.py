@@ -1,4 +1,4 @@
-"""Values as the wire wants them: booleans, numbers, times in UTC, days; whatever spelling the portal used."""
+"""Values in the form of the wire (booleans, numbers, times in UTC, days), from any spelling of a portal."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def reference(value: Json) -> str | None:
 
 
 def file_name(value: Json) -> str:
-    """Nothing where it is no name: the link or the download may tell it. A name of digits may come as a number."""
+    """Empty if it is not a name: the link or the download may have one. A name of digits may be a number."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
@@ -156,7 +156,7 @@ def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
 
 
 def stamp(value: Json, timezone: ZoneInfo) -> Stamp:
-    """What a record keeps of its time."""
+    """The parts of a time that a record keeps."""
     return _stamp(value, timezone) if isinstance(value, str) else NO_TIME
 
 

@@ -1,1 +1,1 @@
-"""What runs report about themselves: log lines, metrics, telemetry, bug files."""
+"""The output of runs: log lines, metrics, telemetry, bug files."""

@@ -28,7 +28,7 @@ def bug_keeper(redact: Redact) -> Callable[[BaseException, str], str]:
 
 
 def write_bug(bug: BaseException, redact: Redact, about: str = "") -> Path:
-    """Where the details are. A bug is known by its type and its place in the program."""
+    """The file with the details. A bug is identified by its type and its place in the program."""
     name = f"b24migrate-bug-{bug_id(bug)}"
     details = redact(f"{about}\n" * bool(about) + "".join(traceback.format_exception(bug)))
     for folder in (Path.cwd(), Path(tempfile.gettempdir())):

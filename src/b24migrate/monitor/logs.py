@@ -241,7 +241,7 @@ class _Lines(io.TextIOBase):
 
 
 def log_stream() -> TextIO:
-    """Where an observer writes its lines to."""
+    """The destination of an observer's lines."""
     LOGGER.setLevel(logging.INFO)
     return cast("TextIO", _Lines())
 

@@ -37,8 +37,8 @@ KEPT_TO_ITSELF = {
 def send_metrics(
     read: Read, connection: str, say: Callable[[str], None], *, flush_s: float = FLUSH_S
 ) -> Iterator[None]:
-    """Sends the figures every minute and at the end of the block, from a thread of its own. `say` gets what a person
-    should know, at most one line. The end waits `flush_s` at most."""
+    """Sends the figures every minute and at the end of the block, from a thread of its own. `say` gets at most one line
+    for the user. The end waits `flush_s` at most."""
     try:
         started = make_provider(read, _periodic(connection, say))
     except ImportError:
@@ -117,5 +117,5 @@ def _exporter(connection: str, say: Callable[[str], None]) -> MetricExporter:
                 say(NOT_ARRIVING)
             return result
 
-    # The store knows every total, so what was not sent need not be repeated.
+    # The store has every total, so lost figures need not be sent again.
     return ReportedExport(connection_string=connection, disable_offline_storage=True, timeout=FLUSH_S, retry_total=0)

@@ -20,8 +20,8 @@ class Lease(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A job that is not finished. `visible_at` None: it can be taken now. `held`: a worker took it, and unless it
-    renews his lease or gives the job back, it can be taken at `visible_at`, which may be past."""
+    """A job that is not finished. `visible_at` None: it can be taken now. `held`: a worker took it, and unless the
+    worker renews the lease or gives the job back, it can be taken at `visible_at`, which may be past."""
 
     job: Job
     visible_at: datetime | None = None
@@ -48,8 +48,8 @@ class Queue(Protocol):
         ...
 
     def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
-        """Takes this one: for the function that received its message and deletes it. None when there is no such job,
-        or it cannot be taken now."""
+        """Takes this job, for the function that received its message and deletes it. None if the job does not exist or
+        cannot be taken now."""
         ...
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
@@ -85,7 +85,7 @@ class Queue(Protocol):
         ...
 
     def next_visible(self) -> datetime | None:
-        """When the next job can be taken, a leased one when its lease ends; None if there is none."""
+        """The time at which the next job can be taken, a leased one when its lease ends; None without jobs."""
         ...
 
     def drop(self, scope: str) -> None:
@@ -104,10 +104,10 @@ class Queue(Protocol):
         ...
 
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
-        """Ends the leases of owners that begin with the prefix and are not alive. Returns how many."""
+        """Ends the leases of dead owners with this prefix. Returns their number."""
         ...
 
     def tend(self, *, now: datetime) -> int:
-        """Finds again what was lost between a job and the message that tells of it, and puts away messages that tell of
-        nothing. A little at a time: it is called about every half a minute. Returns how many jobs it repaired."""
+        """Sends lost messages of jobs again and deletes messages without a job, a few at a time: it is called about
+        every half a minute. Returns the number of repaired jobs."""
         ...

@@ -1,4 +1,4 @@
-"""What is left of a portal's limits, as a value, and what each event makes of it.
+"""The state of a portal's limits as a value, and its change by each event.
 
 Times are seconds on the axis of the ledger that keeps the value; they never go back, and `at` is the latest.
 """
@@ -19,8 +19,8 @@ _COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "res
 
 
 def bounded(seconds: float) -> float:
-    """A pause as a portal asks for it, as long as one can be: the window of execution time has ten minutes (§A5).
-    What is negative, or no number, is none."""
+    """A pause that a portal requests, limited to the longest useful one: the window of execution time is ten minutes
+    (§A5). A negative or invalid value means no pause."""
     return min(LONGEST_REST_S, max(0.0, seconds))
 
 
@@ -97,7 +97,7 @@ def count_rejection(
 ) -> tuple[Quota, float]:
     """The bucket is full after all: all processes pause, twice as long as the last time."""
     pause_s = quota.pause_s
-    if sent_at >= quota.paused_at:  # one sent before the last pause says nothing new
+    if sent_at >= quota.paused_at:  # a request from before the last pause shows nothing new
         pause_s = min(_LONGEST_PAUSE_S, max(1.0, pause_s * 2))
     until = max(quota.paused_until, now + bounded(retry_after_s or pause_s * jitter))
     drained = _at(quota, now, bucket)

@@ -56,14 +56,15 @@ FORESEEN = Register(
 SPARED = Register("Spared", "finding", FINDINGS.columns, True)  # expected differences that were not found
 FIDELITY = Register(
     "Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"), True
-)  # what it announced, counts, acceptance
+)  # announced rules, counts, acceptance
 COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
 VERIFIED = Register("Verified", "verified", ("Equal",))  # how many of a row of COMPARED: what is added up in one look
 UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"), True)
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
-KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
+# records that an undo left on the target
+KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)
 # of records that the source no longer has, by stream and id: not found (`gone:`, `doubtful:`, `refused:`, `excused:`);
 # still on the target and why (`kept:`); named there by others that stay (`needed:`); perhaps there without a link,
 # because an answer got lost (`unsure:`); deleted on the target by this run (`removed:`); and records that failed, with
@@ -158,8 +159,8 @@ class Registers(Protocol):
     def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None: ...
 
     def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
-        """In order of key, those that begin with `prefix`. Without `partition`: of the register's own; a register that
-        has none (CustomFields) is read as a whole. The same goes for `erase`."""
+        """The rows whose key starts with `prefix`, in order of key. Without `partition`: of the register's own; a
+        register that has none (CustomFields) is read as a whole. The same goes for `erase`."""
         ...
 
     def rows_of(self, register: Register, keys: Collection[str]) -> dict[str, RegisterRow]:
@@ -176,11 +177,11 @@ class Registers(Protocol):
         ...
 
     def count(self, register: Register, prefix: str) -> int:
-        """How many rows begin with `prefix`; none of them is read."""
+        """The number of rows whose key starts with `prefix`, without reading them."""
         ...
 
     def total(self, register: Register, prefix: str, column: str) -> float | None:
-        """The sum of a column over the rows that begin with `prefix`; None when there are none."""
+        """The sum of a column over the rows whose key starts with `prefix`; None if there are none."""
         ...
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:

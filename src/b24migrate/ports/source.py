@@ -23,7 +23,7 @@ class Command(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What one command gave: the raw JSON of its result, or the error it failed with."""
+    """The result of one command: its raw JSON, or its error."""
 
     result: bytes | None
     error: Exception | None = None
@@ -50,7 +50,7 @@ class Answer(NamedTuple):
             return None
 
     def raise_if_unheard(self) -> None:
-        """Raises a limit or an outage, which says nothing about what was asked."""
+        """Raises a limit or an outage, which is not an answer to the command."""
         if isinstance(self.error, Limited) or (isinstance(self.error, Transient) and not self.error.own):
             raise self.error
 
@@ -65,7 +65,7 @@ class Bill(NamedTuple):
     first: float | None  # the method's sum of execution time after the first of them, and after the last
     last: float | None
     duration_s: float  # of one call, on the average
-    request_s: float  # of the whole request, by our own clock; 0 when another bill of the same request says it
+    request_s: float  # of the whole request, by our own clock; 0 if another bill of the same request has it
 
 
 class Download(NamedTuple):
@@ -79,7 +79,7 @@ class Download(NamedTuple):
 class Source(Protocol):
     """A portal that is only read. `via` picks one of the configured webhooks."""
 
-    habits: Habits  # what its probes have shown so far (docs/probe.md); empty where nothing is known
+    habits: Habits  # results of its probes (docs/probe.md); empty if nothing is known
 
     def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         """Reads on from the cursor ({} = from the beginning), at most `limit` records in all when it is not 0.
@@ -94,7 +94,7 @@ class Source(Protocol):
         ...
 
     def count(self, reading: Listing) -> int | None:
-        """What the portal says how many there are, now; None where it gives no total."""
+        """The current total that the portal returns; None if it returns none."""
         ...
 
     def call(self, method: str, params: Args, *, via: int = 0) -> Answer:
@@ -126,7 +126,7 @@ class Source(Protocol):
 
     @property
     def billing(self) -> Billing | None:
-        """What the portal charges the commands of a batch to; None until an answer shows it."""
+        """The method that the portal charges the commands of a batch to; None until an answer shows it."""
         ...
 
     def alive(self) -> bool:

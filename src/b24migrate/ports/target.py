@@ -18,7 +18,7 @@ class TargetLimits(NamedTuple):
 
 
 class TargetCheck(NamedTuple):
-    """What a target says of an entity besides whether it takes it: one line, and what to do."""
+    """A target's remark on an entity: one line, and the fix."""
 
     name: str
     ok: bool
@@ -33,8 +33,8 @@ class TargetInfo(NamedTuple):
     timezone: str
     entities: tuple[str, ...]
     limits: TargetLimits
-    lacks: Mapping[str, str] = {}  # of an entity that it does not take: why, in a sentence
-    checks: Mapping[str, TargetCheck] = {}  # of an entity that it takes: what there is to say of it
+    lacks: Mapping[str, str] = {}  # by entity that it does not accept: the reason as a sentence
+    checks: Mapping[str, TargetCheck] = {}  # by entity that it accepts: a remark
     streams: tuple[str, ...] = ()  # of optional entities: those that it takes; none where it announces none
 
 
@@ -99,7 +99,7 @@ class Target(Protocol):
     def info(self) -> TargetInfo: ...
 
     def streams(self) -> frozenset[str]:
-        """The streams that it announces (`TargetInfo.streams`); asked once."""
+        """The streams that it announces (`TargetInfo.streams`); requested once."""
         ...
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
@@ -119,7 +119,7 @@ class Target(Protocol):
         ...
 
     def ask(self, method: str) -> Json:
-        """What the box answers to a question without parameters; None where the webhook may not ask it."""
+        """The box's answer to a call without parameters; None if the webhook may not make it."""
         ...
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
@@ -134,7 +134,7 @@ class Target(Protocol):
         ...
 
     def file_bytes(self) -> int:
-        """The largest file that it takes; asked once."""
+        """The size of the largest accepted file; requested once."""
         ...
 
     def put_file(
@@ -154,19 +154,19 @@ class Target(Protocol):
     def alive(self) -> bool: ...
 
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
-        """Undoes imports; one answer per key. What users changed since, or what others depend on, is kept."""
+        """Undoes imports; one answer per key. Records that users changed since, or that others depend on, are kept."""
         ...
 
     def finalize(self, after: str, *, run: str) -> str | None:
-        """What is left to do when everything has arrived (counters, recents, dates of activity): a stretch of it from
-        behind the cursor, "" at first. Returns the next cursor, None at the end. It may be repeated."""
+        """Finishes the import (counters, recent chats, dates of activity): a part of the work from behind the cursor,
+        "" at first. Returns the next cursor, None at the end. It may be repeated."""
         ...
 
     def fidelity(self) -> Sequence[Rule]:
-        """What this target does not keep as it is. Nothing is written."""
+        """The fidelity rules of this target. Nothing is written."""
         ...
 
     def selftest(self) -> Sequence[Tried] | None:
-        """Tries with records of its own what it keeps, and takes them away; what it finds `fidelity` tells from then
-        on. None where it has no such thing. It may be repeated."""
+        """Tests with records of its own what the target keeps, and deletes them. `fidelity` includes the results from
+        then on. None if the target has no self-test. It may be repeated."""
         ...

@@ -13,11 +13,11 @@ from b24migrate.insight.status.model import Point
 WIDTH = 720.0
 LABELS = 140.0  # to the left
 NUMBERS = 70.0  # to the right
-MARGIN = 24.0  # where there is no number
+MARGIN = 24.0  # on sides without numbers
 ROW = 26.0
 BAR = 15.0
 AXIS = 24.0
-LEAST = 2.0  # what is there can be seen
+LEAST = 2.0  # so that small values are visible
 PARTS = ("imported", "failed", "excluded", "impossible", "waiting")
 STEPS_S = (1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800, 2592000)
 MOST_TICKS = 6
@@ -190,7 +190,7 @@ def _per_minute(kind: str, one: Point, two: Point) -> float:
 
 
 def _round(value: float) -> float:
-    """The next number upwards that begins with 1, 2 or 5."""
+    """The next higher number that starts with 1, 2 or 5."""
     size = 1.0
     while size * 10 < value:
         size *= 10

@@ -48,7 +48,7 @@ def is_formula(cell: str) -> bool:
 
 
 def unquote(cell: str) -> str:
-    """What `harmless` was given."""
+    """The text that was given to `harmless`."""
     return cell[1:] if cell.startswith("'") and is_formula(cell.lstrip("'")) else cell
 
 
@@ -65,7 +65,7 @@ def read_lines(file: Path, written_by: str) -> Iterator[list[str]]:
 
 
 def parse_lines(text: str) -> Iterator[list[str]]:
-    """Raises BadConfiguration for what is no table."""
+    """Raises BadConfiguration if the text is not a table."""
     head = text.partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
     try:

@@ -18,7 +18,7 @@ from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Excerpt, Facts, Standing, Tally
 from b24migrate.insight.report.data import ORDER
 from b24migrate.insight.report.model import EXCERPT, FIRST, EntityFacts, FileFacts, StreamFacts
-from b24migrate.messages import Words, render
+from b24migrate.messages import LANGUAGES, Words, render
 from b24migrate.messages.measures import POINT, duration
 from b24migrate.messages.terminal import harmless
 from b24migrate.model.streams import LATE, PHASES
@@ -73,7 +73,7 @@ def has_long_word(text: str) -> bool:
 
 
 def _plain(one: str) -> str:
-    """What cannot be seen is written out, as JSON would: \\u202e."""
+    """Invisible characters are escaped as in JSON: \\u202e."""
     if one in KEPT or unicodedata.category(one) not in STRANGE:
         return one
     units = one.encode("utf-16-be", "surrogatepass").hex()
@@ -81,6 +81,18 @@ def _plain(one: str) -> str:
 
 
 TEMPLATE = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Addresses that the page uses. A file needs none: its style is inside, its tables are next to it."""
+
+    static: str = ""  # of the folder with `report.css` and `icon.svg`
+    tables: str = ""  # prefix of each table
+    home: str = ""  # of the front page
+
+
+A_FILE = Site()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +104,16 @@ class Page:
     people: str  # the stream whose records are persons
     sample: int  # so many records of each kind are verified
 
-    def html(self, words: Words, amounts: Formats, texts: Texts) -> str:
-        style = (files(__package__) / "templates" / "style.css").read_text("utf-8")
+    def html(self, words: Words, amounts: Formats, texts: Texts, site: Site) -> str:
+        style = style_sheet()
         facts = self.facts
         return (
             environment(words, amounts, texts)
             .get_template(TEMPLATE)
             .render(
                 version=__version__,
+                site=site,
+                languages=LANGUAGES,
                 style=style,
                 style_hash=b64encode(hashlib.sha256(style.encode()).digest()).decode(),
                 facts=facts,
@@ -119,8 +133,11 @@ class Page:
         )
 
 
+def style_sheet() -> str:
+    return (files(__package__) / "templates" / "style.css").read_text("utf-8")
+
+
 def verdict_sentence(facts: Facts, words: Words, amounts: Formats) -> str:
-    """The verdict."""
     limit = amounts.number(facts.run.plan.test_limit) if facts.run and facts.standing is Standing.TRY_OUT else ""
     return words(f"report.verdict.{facts.standing}", limit=limit)
 
@@ -185,7 +202,7 @@ def describe_end(words: Words, run: Run) -> str:
 
 
 def describe_plan(words: Words, run: Run, facts: Facts) -> str:
-    """What a run was asked to do."""
+    """The entities and phases of a run."""
     everything = words("report.runs.everything")
     all_entities = len(run.plan.entities) == len(facts.entities)
     entities = everything if all_entities else _join_names(words, "entity", run.plan.entities)

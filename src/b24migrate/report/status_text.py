@@ -22,7 +22,7 @@ def sentence(words: Words, overview: Overview, zone: tzinfo | None = None) -> st
 
 
 def advice(words: Words, overview: Overview) -> str:
-    """What to type, where something can be done."""
+    """The command to run, if there is one."""
     key = f"status.advice.{overview.now.verdict}"
     return words(key) if key in words else ""
 

@@ -28,7 +28,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the rows are made from."""
+    """The sources of the rows."""
 
     context: RunContext
     folder: Path  # for what does not fit into memory

@@ -22,7 +22,7 @@ from b24migrate.messages import render, say, words
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.monitor.logs import mask_email
 from b24migrate.private_files import FOLDER, make_folder, open_private
-from b24migrate.report.page import Formats, Page, Texts, verdict_sentence
+from b24migrate.report.page import A_FILE, NONE, Formats, Page, Site, Texts, verdict_sentence
 from b24migrate.report.tables import TABLES, Line, Sources, Table
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class Request:
     language: str
     redact: Callable[[str], str]
     force: bool = False
+    site: Site = A_FILE
 
 
 class Written(NamedTuple):
@@ -132,7 +133,7 @@ def make_report(app: App, request: Request) -> Written:
         )
         amounts = Formats(speech, app.settings.source.zone)
         with open_private(folder / PAGE, "x", encoding="utf-8", newline="\n") as out:
-            out.write(request.redact(page.html(speech, amounts, texts)))
+            out.write(request.redact(page.html(speech, amounts, texts, request.site)))
         counted = {table.file: tallies[table.name].count for table in TABLES}
         return Written(facts.standing, verdict_sentence(facts, speech, amounts), counted, facts.proof.root)
 
@@ -178,13 +179,13 @@ def list_settings(app: App) -> list[tuple[str, str]]:
     found: list[tuple[str, object]] = [
         ("b24migrate", __version__),
         ("Python", platform.python_version()),
-        ("source", source.webhooks[0].host),
+        ("source", NONE if "source" in settings.absent else source.webhooks[0].host),
         ("source.webhook, source.more_webhooks", len(source.webhooks)),
         ("source.timezone", source.timezone),
         ("source.requests_per_second", source.requests_per_second),
         ("source.bucket", source.bucket),
         ("source.operating_seconds", source.operating_seconds),
-        ("target", target.parsed.host),
+        ("target", NONE if "target" in settings.absent else target.parsed.host),
         ("target.portal_url", target.portal_url),
         ("store", f"{about['kind']} {about['place']}"),
         *((f"run.{name}", value) for name, value in run),

@@ -134,7 +134,8 @@ class ImportTarget:
         *,
         enough: Callable[[], bool] = lambda: False,
     ) -> str | None:
-        """Asks first how far an earlier upload got. A stall means that the target keeps another offset than it says."""
+        """Requests the offset of an earlier upload first. A stall means that the target keeps another offset than it
+        returns."""
         received, file_id = self._put({"key": key, "offset": -1})
         if file_id is None and size > self._limits.file_bytes:
             text = say("file.target_limit", size=size, limit=self._limits.file_bytes)
@@ -376,8 +377,8 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
 
 
 def _id(entry: Mapping[str, Any]) -> str:
-    """Of a record on the target. It is kept and sent in the place of references for good: what cannot be an ID must
-    not become one. Only the first pipeline of deals has the ID 0."""
+    """The ID of a record on the target. It is stored and sent in references from then on, so an invalid value must not
+    become one. Only the first pipeline of deals has the ID 0."""
     found = _text(entry, "id")
     if not _ID.fullmatch(found) or (found.isdecimal() and not is_number(found)):
         raise _strange("id")

@@ -159,8 +159,8 @@ CUTOVER = {  # the command of each step; a person has confirmed on the page
 
 
 class Starter(Protocol):
-    """`able`: what it can begin, of start, resume, retry, analyze and cutover. Each raises a MigrationError when it
-    cannot be begun; Halted with ACTION_UNDER_WAY while another runs."""
+    """`able`: the actions that it can start, of start, resume, retry, analyze and cutover. Each raises a MigrationError
+    if it cannot start; Halted with ACTION_UNDER_WAY while another runs."""
 
     able: Sequence[str]
 

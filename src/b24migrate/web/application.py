@@ -23,7 +23,7 @@ from b24migrate.web.routes_read import read_routes
 from b24migrate.web.static import Static
 
 ROOT = "/api/v1"
-ABOUT = """How a migration from a Bitrix24 Cloud portal to a box stands, and what can be done about it.
+ABOUT = """The state of a migration from a Bitrix24 Cloud portal to a box, and actions on it.
 
 Every refusal is `{"code", "message", "hint"}`; `GET /api/v1/errors/{code}` explains a code. Times are UTC, durations
 seconds. A change is a POST with `Content-Type: application/json` and the header `X-B24migrate: 1`. Every request

@@ -1,8 +1,8 @@
-"""Who may ask: the right host, the right token, no other site's page; and what every answer carries.
+"""Access: the right host, the right token, no page of another site; and the headers of every answer.
 
-A browser is talked into things. A page elsewhere may send requests here (so a change needs a header that only our own
-pages can set), may let its name lead to this machine (so the Host must be ours), and may show us in a frame (so no
-page may). A token is needed in any case: other users of this machine can reach loopback as well.
+A page of another site can make a browser act. It may send requests here (so a change needs a header that only our own
+pages can set), may let its name lead to this machine (so the Host must be ours), and may show us in a frame (so no page
+may). A token is needed in any case: other users of this machine can reach loopback as well.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class GuessLimit:
 
 
 def guess_origin(address: str) -> str:
-    """Who guesses from one network of IPv6 has endless addresses in it."""
+    """A guesser in one IPv6 network has an unlimited number of addresses."""
     number = _number(address)
     if number is None:
         return address[:64]
@@ -215,7 +215,7 @@ class Sessions:
 
     @classmethod
     def shared(cls, token: str, logouts: Logouts) -> Sessions:
-        """The same in every process that knows the token."""
+        """The same in every process with this token."""
         return cls(token, GuessLimit(), logouts, hashlib.sha256(b"the dashboard's cookie " + token.encode()).digest())
 
     @property
@@ -285,7 +285,8 @@ def check_token(token: str) -> str:
 
 
 def refuse_forged(headers: Headers, hosts: Hosts) -> None:
-    """What a page of another site cannot send, must be there; and what a browser says of such a page, must not."""
+    """Requires a header that a page of another site cannot send, and refuses headers that browsers send for such a
+    page."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "DASHBOARD_BODY", "not_json")
     if headers.get(MARK) != "1":

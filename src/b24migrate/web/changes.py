@@ -1,5 +1,5 @@
-"""What every part of the API that changes something shares: a route looks first whether the request may be forged, then
-whether the action is possible now."""
+"""Shared by all routes that change something: a route first checks whether the request may be forged, then whether the
+action is possible now."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@ no answer may show, and the starter of actions."""
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,8 +29,8 @@ SECRETS_REMEMBERED = 20  # configurations
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where we are. `undecided`: conflicts that a person has to decide. `cannot_start` says why nothing can be begun
-    from here, if so."""
+    """Version, store, portals and languages. `undecided`: conflicts that a user has to decide. `cannot_start`: why no
+    action can start from here, if so."""
 
     version: str
     store: str
@@ -67,6 +68,7 @@ class Context:
         self._stamping = threading.Lock()
         self.portals = Portals()
         self._known: Settings | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self.keeper = self.kept or AppCache(self._opened)
         self.actions: Starter = self.starter or ProcessStarter(
             self.config,
@@ -96,9 +98,21 @@ class Context:
         ends = portals.source, portals.target
         return Session(__version__, place, *ends, config, language, LANGUAGES, undecided, portals.cannot_start)
 
+    def scratch(self) -> Path:
+        """A private folder for large files, until `close`: next to the store, since /tmp may be in memory."""
+        place = None if self.kept else self._places().log.parent
+        with self._stamping:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(
+                    prefix=".b24migrate-dashboard-", dir=place, ignore_cleanup_errors=True
+                )
+            return Path(self._scratch.name)
+
     def close(self) -> None:
         if self.kept is None:
             self.keeper.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
     @contextmanager
     def _opened(self) -> Iterator[App]:
@@ -109,7 +123,7 @@ class Context:
             yield app
 
     def _loaded(self) -> Settings:
-        """Where a portal's secret cannot be had, what is stored can still be shown."""
+        """Without a portal's secret the dashboard still shows the stored data."""
         cannot = None
         try:
             settings = load(self.config, environ=self.environ)
@@ -120,7 +134,7 @@ class Context:
         return settings
 
     def _meet(self, settings: Settings, cannot: Problem | None = None) -> None:
-        """The secrets of an application are known before anything of it is shown."""
+        """Learns the secrets of an application before any of its data is shown."""
         if settings is self._known:
             return
         source = "" if "source" in settings.absent else settings.source.webhooks[0].origin

@@ -58,7 +58,7 @@ class Guard:
     def _received(self, scope: Scope) -> Scope:
         """The request with the address and the scheme of the client, also behind a proxy. Raises Refused."""
         headers = Headers(scope=scope)
-        self._hosts.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
+        self._hosts.refuse(",".join(headers.getlist("host")))  # two readers could take different ones of two
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refused(414, "DASHBOARD_ADDRESS", "address")
         client = scope.get("client") or ("", 0)

@@ -49,7 +49,7 @@ class OverviewCache:
         return since is WHATEVER or since == self._since
 
     def expire(self) -> None:
-        """What was seen is old: something was changed from here."""
+        """The kept overview is outdated, because an action changed something."""
         self._due_s = 0.0
         if self._looking_at is not None:
             self._looking_at[1].forget_counts()

@@ -1,4 +1,4 @@
-"""The pages: templates filled with words and facts. All values are escaped; their scripts request live data."""
+"""The pages: templates with texts and facts. All values are escaped; the scripts request live data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from b24migrate import __version__
 from b24migrate.insight.status import figures
 from b24migrate.messages import LANGUAGES, words
 from b24migrate.monitor import metrics
+from b24migrate.report import Site
+from b24migrate.report.write import NAMES, PAGE
 from b24migrate.web.context import Context
+from b24migrate.web.report_cache import ReportCache, read_table
 from b24migrate.web.request_schemas import LANGUAGE_COOKIE, STREAMS, chosen_language
-from b24migrate.web.responses import Answer, Problem
+from b24migrate.web.responses import Answer, CsvAnswer, Problem, Refused
 from b24migrate.web.static import ROOT, Static
 
 PAGES = ("errors", "findings", "conflicts", "cutover", "fidelity", "search", "analysis", "api")
 PLAIN = {"/": "front", **{f"/{name}": name for name in PAGES}}
+REPORT = "/report"
+AGAIN_S = 2  # a browser asks again for a report that is being made
 YEAR_S = 365 * 86400
 UNAUTHORIZED = 401
 
@@ -29,6 +34,7 @@ class Pages:
     def __init__(self, context: Context, static: Static) -> None:
         self._context = context
         self._static = static
+        self._reports = ReportCache(context, Site(static=static.prefix, tables=f"{REPORT}/", home="/"))
         self._templates = Environment(
             loader=PackageLoader(__package__),
             autoescape=True,
@@ -40,8 +46,7 @@ class Pages:
     def render(self, request: Request, name: str, answered: int = 200, **facts: Any) -> Response:
         """`name` is the template's, `facts` are its own. These every page has: words, language, languages, page,
         version, static (where its files are), signed_in, bare."""
-        wanted = request.query_params.get("lang")
-        language = chosen_language(request, wanted)
+        language = chosen_language(request, request.query_params.get("lang"))
         every: dict[str, Any] = {
             "words": words(language),
             "language": language,
@@ -53,7 +58,13 @@ class Pages:
             "bare": False,
         }
         text = self._templates.get_template(name).render({**every, **facts})
-        answer = HTMLResponse(text.encode("utf-8", "replace"), answered)
+        return self._answer(request, text.encode("utf-8", "replace"), answered)
+
+    def _answer(self, request: Request, page: bytes, status: int) -> Response:
+        """Keeps the language that the address chooses."""
+        wanted = request.query_params.get("lang")
+        language = chosen_language(request, wanted)
+        answer = HTMLResponse(page, status)
         answer.headers["content-language"] = language
         answer.headers["vary"] = "Accept-Language, Cookie"
         if wanted in LANGUAGES:
@@ -87,6 +98,23 @@ class Pages:
         @router.get("/login")
         def login(request: Request) -> Response:
             return self.render(request, "login.html", signed_in=False)
+
+        @router.get(REPORT)
+        def report(request: Request) -> Response:
+            language = chosen_language(request, request.query_params.get("lang"))
+            folder = self._reports.look(language)
+            if folder is None:
+                waiting = self.render(request, "report.html", 202)
+                waiting.headers["refresh"] = str(AGAIN_S)
+                return waiting
+            return self._answer(request, (folder / PAGE).read_bytes(), 200)
+
+        @router.get(REPORT + "/{name}")
+        def report_table(request: Request, name: str) -> Response:
+            if name not in NAMES or name == PAGE:
+                raise Refused(404, "DASHBOARD_NOT_FOUND", "page")
+            folder = self._reports.last(chosen_language(request, None))
+            return RedirectResponse(REPORT, 303) if folder is None else CsvAnswer(read_table(folder / name), name)
 
         @router.get("/records/{stream}/{source_id:path}")
         def record(request: Request, stream: str, source_id: str) -> Response:

@@ -1,4 +1,4 @@
-"""What a request may contain, with its limits, and which errors may follow, for OpenAPI."""
+"""The values of requests with their limits, and the possible errors, for OpenAPI."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Language = Literal["en", "ru"]
 def one_of(*known: str) -> AfterValidator:
     def check(text: str) -> str:
         if text and text not in known:
-            raise ValueError(f"is none of: {', '.join(known)}")
+            raise ValueError(f"is not one of: {', '.join(known)}")
         return text
 
     return AfterValidator(check)
@@ -36,12 +36,12 @@ def one_of(*known: str) -> AfterValidator:
 
 def _refuse_number(value: object) -> object:
     if isinstance(value, str) and "T" not in value.upper():
-        raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
+        raise ValueError("is not a time such as 2026-03-01T12:30:00Z")
     return value
 
 
 def _in_utc(value: datetime | None) -> datetime | None:
-    """Without a zone it is UTC already. At the very ends of time there is no hour to go on to."""
+    """Without a zone it is UTC already. The first and the last hours of the calendar cannot be converted."""
     if value is None or value.tzinfo is None:
         return value and value.replace(tzinfo=UTC)
     try:
@@ -55,7 +55,7 @@ def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
 
 
 def chosen_language(request: Request, wanted: str | None) -> str:
-    """What the address says, else what was chosen before, else what the browser prefers."""
+    """The language in the address, else the one chosen before, else the browser's."""
     cookie = request.cookies.get(LANGUAGE_COOKIE, "")
     for one in (wanted, cookie):
         if one in LANGUAGES:
@@ -66,14 +66,16 @@ def chosen_language(request: Request, wanted: str | None) -> str:
 def choose_words(
     request: Request,
     lang: Annotated[
-        Language | None, Query(description="The language of our own texts; otherwise that of Accept-Language.")
+        Language | None, Query(description="The language of messages; by default that of Accept-Language.")
     ] = None,
 ) -> Words:
     return words(chosen_language(request, lang))
 
 
 def require_mark(
-    _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Says that no other site's page sent it.")],
+    _: Annotated[
+        Literal["1"], Header(alias="X-B24migrate", description="Proves that no page of another site sent it.")
+    ],
 ) -> None:
     """Checked earlier: this only documents it."""
 
@@ -86,35 +88,35 @@ Speaks = Annotated[Words, Depends(choose_words)]
 StreamQuery = Annotated[
     str,
     one_of(*STREAMS),
-    Query(description="Only this kind of record.", json_schema_extra=_enum(*STREAMS)),
+    Query(description="Only this record type.", json_schema_extra=_enum(*STREAMS)),
 ]
 StreamPath = Annotated[
     str,
     one_of(*STREAMS),
-    Path(description="The kind of record.", min_length=1, json_schema_extra=_enum(*STREAMS, empty=False)),
+    Path(description="The record type.", min_length=1, json_schema_extra=_enum(*STREAMS, empty=False)),
 ]
 FateQuery = Annotated[
-    str, one_of(*FATES), Query(description="Only what was found so.", json_schema_extra=_enum(*FATES))
+    str, one_of(*FATES), Query(description="Only differences of this kind.", json_schema_extra=_enum(*FATES))
 ]
-IdPath = Annotated[str, Path(description="Its id on the source.", min_length=1, max_length=LONGEST_ID)]
+IdPath = Annotated[str, Path(description="Its ID in the source.", min_length=1, max_length=LONGEST_ID)]
 CodePath = Annotated[str, Path(description="An error code.", min_length=1, max_length=LONGEST_TEXT)]
 After = Annotated[
-    str, Query(description="The `next` of the answer before; nothing to begin.", max_length=LONGEST_CURSOR)
+    str, Query(description="The `next` of the previous answer; empty for the first page.", max_length=LONGEST_CURSOR)
 ]
-Limit = Annotated[int, Query(description="How many at most.", ge=1, le=500)]
+Limit = Annotated[int, Query(description="The largest number of rows.", ge=1, le=500)]
 Sought = Annotated[
-    str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
+    str, Query(description="An ID, an email address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
 ]
 ChainsQuery = Annotated[
     bool,
     Query(description="Also the failed records that others wait for. Up to 2,000 records of each stream are read."),
 ]
-Undecided = Annotated[bool, Query(description="Only conflicts that a person has to decide.")]
+Undecided = Annotated[bool, Query(description="Only conflicts that a user has to decide.")]
 Since = Annotated[
     datetime | None,
     BeforeValidator(_refuse_number),
     AfterValidator(_in_utc),
-    Query(description="Only what came after; nothing: all of it."),
+    Query(description="Only later moments; empty: all of them."),
 ]
 
 EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]
@@ -128,7 +130,7 @@ class Wish(BaseModel):
 
 
 class RunWish(Wish):
-    """Nothing means what the configuration wants: all entities, all phases, its own test limit."""
+    """Empty values mean those of the configuration: all entities, all phases, its test limit."""
 
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
     phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))
@@ -137,16 +139,16 @@ class RunWish(Wish):
 
 
 class AcceptWish(Wish):
-    """The list that was seen; when it is another by now, nothing is accepted."""
+    """The list that the user saw. If it has changed since, nothing is accepted."""
 
-    hash: ListHash = Field(description="As `GET /fidelity` gives it.", min_length=64)
+    hash: ListHash = Field(description="As `GET /fidelity` returns it.", min_length=64)
 
 
 class RetryWish(Wish):
-    """Nothing means everything that failed."""
+    """Empty values mean everything that failed."""
 
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
-    code: Code = Field(default="", description="Only what failed with this code.")
+    code: Code = Field(default="", description="Only failures with this code.")
 
 
 class ConflictName(Wish):
@@ -162,13 +164,13 @@ class DecisionWish(Wish):
 
 
 class DecidedTable(Wish):
-    """A part of a table like `GET /conflicts/csv` gives it, with its first line, and decisions in it."""
+    """A part of the table of `GET /conflicts/csv` with its first line and with decisions."""
 
     csv: str = Field(min_length=1, max_length=60_000)
 
 
 class CutoverWish(Wish):
-    """Freeze and live have to be confirmed by a person."""
+    """Freeze and live must be confirmed by the user."""
 
     step: Literal["rehearsal", "freeze", "finish", "live"]
     confirmed: bool = Field(default=False, strict=True)
@@ -185,7 +187,7 @@ class SyncWish(Wish):
 
 
 class Nothing(Wish):
-    """There is nothing to say."""
+    """An empty object."""
 
 
 class LoginWish(Wish):

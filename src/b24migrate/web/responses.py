@@ -26,7 +26,7 @@ USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 400, 409, 412, 422, 500
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What every refusal says. `code` has a page: `GET /api/v1/errors/{code}`."""
+    """The body of every refusal. `code` has a page: `GET /api/v1/errors/{code}`."""
 
     code: str
     message: str

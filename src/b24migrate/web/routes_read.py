@@ -1,4 +1,4 @@
-"""The part of the API that only looks."""
+"""The part of the API that only reads."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _add_progress(router: APIRouter, context: Context, overviews: OverviewCache)
             return Answer(History(tuple(points(app.context.store, utc_text(since) if since else ""))))
 
     @router.get(
-        "/pass", response_model=PassView, summary="What the last run read, what changed, what it does not detect"
+        "/pass", response_model=PassView, summary="The last run: records read and changed, changes not detected"
     )
     def newest_pass(speaks: Speaks) -> Answer:
         with context.app() as app:
@@ -93,7 +93,7 @@ def _add_progress(router: APIRouter, context: Context, overviews: OverviewCache)
 
 
 def _add_problems(router: APIRouter, context: Context) -> None:
-    @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
+    @router.get("/errors", response_model=Errors, summary="Errors by cause, each with its fix")
     def errors(speaks: Speaks, chains: ChainsQuery = False) -> Answer:
         with context.app() as app:
             return Answer(in_language(views.view_errors(app.context, with_chains=chains), speaks.language))
@@ -102,12 +102,12 @@ def _add_problems(router: APIRouter, context: Context) -> None:
         "/errors/{code}",
         response_model=ErrorPage,
         responses=request_schemas.refusals(404),
-        summary="What an error code means",
+        summary="The meaning of an error code",
     )
     def error(code: CodePath, speaks: Speaks) -> Answer:
         return Answer(in_language(views.error_page(code), speaks.language))
 
-    @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
+    @router.get("/findings", response_model=Findings, summary="Differences that verify found, a page at a time")
     def found(
         speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
     ) -> Answer:
@@ -116,7 +116,7 @@ def _add_problems(router: APIRouter, context: Context) -> None:
                 in_language(views.findings_page(app.context.store, stream, fate, after, limit), speaks.language)
             )
 
-    @router.get("/conflicts", response_model=ConflictPage, summary="What changed on both sides, a page at a time")
+    @router.get("/conflicts", response_model=ConflictPage, summary="Changes on both sides, a page at a time")
     def conflicts(
         stream: SomeStream = "", undecided: Undecided = False, after: After = "", limit: Limit = 50
     ) -> Answer:
@@ -137,7 +137,7 @@ def _add_problems(router: APIRouter, context: Context) -> None:
         with context.app() as app:
             return Answer(in_language(cutovers.view(app.context, app.planned()), speaks.language))
 
-    @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
+    @router.get("/fidelity", response_model=FidelityView, summary="The fidelity list, and the user who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
             return Answer(in_language(views.view_fidelity(app), speaks.language))

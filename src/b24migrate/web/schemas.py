@@ -1,4 +1,4 @@
-"""What the API answers, as values: the read models' own shapes and what goes with them. OpenAPI is made from these."""
+"""The answers of the API as values: the read models and additions. OpenAPI is made from these."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from b24migrate.web.responses import Problem
 
 @dataclass(frozen=True, slots=True)
 class Front(Overview):
-    """The front page. `sentence` is the verdict in words, `progress_sentence` how far it is and what that rests on;
-    `can` says which actions make sense now: start, pause, resume, retry, analyze, cutover (and
-    a delta run)."""
+    """The front page. `sentence` is the verdict in words, `progress_sentence` the progress with its basis; `can` lists
+    the actions that make sense now: start, pause, resume, retry, analyze, cutover (and a delta run)."""
 
     sentence: str
     progress_sentence: str
@@ -40,7 +39,8 @@ class PassView:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPlace:
-    """So many records of a stream (or parts of a mini-task, then `stream` is empty) failed alike."""
+    """The number of records of a stream (or jobs of a mini-task, then `stream` is empty) that failed with the same
+    error."""
 
     place: str
     count: int
@@ -63,7 +63,7 @@ class ErrorStart:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGroup:
-    """What failed with one code. `waits`: it is retried automatically. `first`: the records to fix first."""
+    """All failures with one code. `waits`: they are retried automatically. `first`: the records to fix first."""
 
     code: str
     title: str
@@ -98,7 +98,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """What a code means. `like`: the code of the page, if it describes a family of codes."""
+    """The meaning of a code. `like`: the code of the page, if it describes a family of codes."""
 
     code: str
     like: str
@@ -122,8 +122,8 @@ class FindingView:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`next` asks for what follows, null at the end; a page may have fewer than asked for, even none, and yet a `next`.
-    `total` is null where it is not known without reading all of them (when only one fate is asked for)."""
+    """`next` is the cursor of the next page, null at the end; a page may have fewer rows than requested, even none, and
+    still a `next`. `total` is null if only one fate is requested, because it is not counted."""
 
     total: int | None
     findings: tuple[FindingView, ...]
@@ -132,8 +132,8 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class FidelityView:
-    """`list` is null when the target was never asked, and has no lines when it keeps everything; its `hash` is what
-    accepts it. Of the differences that verify found, `foreseen` were expected; `spared`: expected, not found."""
+    """`list` is null if the target was never queried, and has no lines if it keeps everything; its `hash` is used to
+    accept it. `foreseen`: expected differences that verify found; `spared`: expected, not found."""
 
     list: Fidelity | None
     foreseen: int
@@ -174,8 +174,8 @@ class CertificateStream:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Whether one can be made, by what a look tells; writing it (`b24migrate certificate`) counts every id. `refused`
-    says why not."""
+    """Whether a certificate can be made, by a quick check; writing it (`b24migrate certificate`) counts every ID.
+    `refused` is the reason why not."""
 
     ready: bool
     run: str

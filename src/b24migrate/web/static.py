@@ -11,6 +11,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from b24migrate.report.page import style_sheet
 from b24migrate.web.responses import Refused
 
 ROOT = "/static/"
@@ -34,7 +35,10 @@ class File(NamedTuple):
 
 class Static:
     def __init__(self) -> None:
-        self._files: Mapping[str, File] = dict(_find_files(files(__package__) / "static"))
+        self._files: Mapping[str, File] = {
+            **dict(_find_files(files(__package__) / "static")),
+            "report.css": _file(style_sheet().encode(), "css"),
+        }
         whole = "".join(f"{name}{file.etag}" for name, file in sorted(self._files.items()))
         self.version = hashlib.sha256(whole.encode()).hexdigest()[:12]
 
@@ -62,5 +66,8 @@ def _find_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Fi
         if one.is_dir():
             yield from _find_files(one, f"{prefix}{one.name}/")
         elif ending in KINDS:
-            body = one.read_bytes()
-            yield f"{prefix}{one.name}", File(body, KINDS[ending], f'"{hashlib.sha256(body).hexdigest()[:24]}"')
+            yield f"{prefix}{one.name}", _file(one.read_bytes(), ending)
+
+
+def _file(body: bytes, ending: str) -> File:
+    return File(body, KINDS[ending], f'"{hashlib.sha256(body).hexdigest()[:24]}"')

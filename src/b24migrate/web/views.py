@@ -1,4 +1,4 @@
-"""What the dashboard shows: the fidelity list, errors, findings, and the actions that are possible now."""
+"""The views of the dashboard: the fidelity list, errors, findings, and the actions that are possible now."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
 
 def view_fidelity(app: App) -> FidelityView:
-    """Of the entities that the configuration wants."""
+    """The fidelity list of the configured entities."""
     store = app.context.store
     found = fidelity.current_list(app.context, app.chosen(), most=COUNTED_AT_ONCE)
     return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
@@ -107,7 +107,7 @@ def _place(context: RunContext, cause: Cause) -> ErrorPlace:
 
 
 def error_page(code: str) -> ErrorPage:
-    """Raises Refused for what is no code at all."""
+    """Raises Refused if the text is not a code."""
     spelled = {known.lower(): known for known in PAGES}
     name = spelled.get(code.lower(), code)
     found = page_of(name)

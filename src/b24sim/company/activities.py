@@ -46,7 +46,7 @@ class Owners:
         """Of every kind; 0 and 0 where a CRM has no records."""
         return (self.of_kind(self.kinds[luck % len(self.kinds)], luck >> 8) if self.kinds else None) or (0, 0)
 
-    def gone(self, luck: int) -> Owner:
+    def deleted_deal(self, luck: int) -> Owner:
         """A deal that was deleted."""
         return DEAL, deleted_among(self._ids.get(DEAL, ()), luck)
 
@@ -77,7 +77,7 @@ class Activities:
         place, luck = self._place(number)
         if KINDS[place % len(KINDS)].orphan:
             return 0, 0
-        return self.owners.gone(luck) if place % 67 == 43 else self.owners.any(luck)
+        return self.owners.deleted_deal(luck) if place % 67 == 43 else self.owners.any(luck)
 
     def bindings(self, number: int) -> list[Owner]:
         """All of them. Some belong to a deal besides, or to an order, which cannot be moved."""

@@ -121,7 +121,7 @@ delete_entry = _delete_from(lambda company: company.timeline.entries)
 
 def write_note(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """`id` is `c<comment>` or `a<activity>`; there is one note beside each."""
-    kind, number = _beside(wish)
+    kind, number = _stream_and_id(wish)
     at = company.moments.iso(now)
     row = {"text": "Новая заметка", "createdById": 1, "createdTime": at, "updatedById": 1, "updatedTime": at}
     row |= company.timeline.note(kind, number) or {}
@@ -130,14 +130,14 @@ def write_note(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 
 def delete_note(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    kind, number = _beside(wish)
+    kind, number = _stream_and_id(wish)
     company.timeline.own_notes[kind, number] = None
     return [number]
 
 
 def forget_owner(company: Company, owner: Owner) -> None:
-    """A record that is deleted takes with it what belongs to no other; the rest belongs to the others from now on,
-    and no date tells of it (kernel crm 24.1300, CCrmActivity::DeleteByOwner and TimelineEntry::deleteByOwner)."""
+    """A deleted record also deletes data that belongs to no other record. The rest belongs to the others from then on,
+    and no date changes (kernel crm 24.1300, CCrmActivity::DeleteByOwner and TimelineEntry::deleteByOwner)."""
     activities, timeline, forgotten = company.activities, company.timeline, company.forgotten
     for number in [one for one in activities.activities.ids if owner in activities.bindings(one)]:
         left = [one for one in activities.bindings(number) if one != owner and is_there(company, one)]
@@ -167,7 +167,7 @@ def _forget_note(company: Company, mark: str, kind: int, number: int, *, gone: b
         company.forgotten.append(("crm_notes", "deleted", f"{mark}{number}"))
 
 
-def _beside(wish: dict[str, Any]) -> tuple[int, int]:
+def _stream_and_id(wish: dict[str, Any]) -> tuple[int, int]:
     key = str(wish["id"])
     return {"c": 1, "a": 2}[key[0]], int(key[1:])
 

@@ -1,4 +1,4 @@
-"""What the rows of calls and activities hold (crm-activity-list.md, voximplant-statistic-get.md)."""
+"""The rows of calls and activities (crm-activity-list.md, voximplant-statistic-get.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from b24sim.table import Row
 
-NEVER = "9999-12-31T00:00:00+03:00"  # the portal's way of saying that there is no deadline
+NEVER = "9999-12-31T00:00:00+03:00"  # the portal's value for no deadline
 MEETING, CALL, TASK, MAIL, PROVIDER = 1, 2, 3, 4, 6
 ACTIVITY = 6  # as the owner of files
 INCOMING, OUTGOING = 1, 2
@@ -95,7 +95,7 @@ def activity_row(
         "RESULT_STREAM": "0", "RESULT_SOURCE_ID": None, "AUTOCOMPLETE_RULE": "0",
         "IS_INCOMING_CHANNEL": "Y" if kind.incoming else "N",
     }  # fmt: skip
-    # What compressed letters had attached is kept in a way that no method shows.
+    # No method shows the attachments of compressed letters.
     shown = [] if kind.sort == "EMAIL_COMPRESSED" else list(files)
     return row | {"_FILES": shown, "_COMMUNICATIONS": _communications(kind, number, owner)}
 

@@ -18,7 +18,7 @@ OBJECT_BASE = 2_000_000
 
 
 class Family(IntEnum):
-    """What attachments hang on. `LATER` takes those that are added while the portal is in use."""
+    """The owners of attachments. `LATER` is for those that are added while the portal is in use."""
 
     TASK = 0
     CHECKLIST = 1
@@ -77,7 +77,7 @@ class Attachments:
     shared: set[int] = field(default_factory=set)  # files that another attachment names: they outlast the first one
 
     def family(self, family: Family, make: Make, may_read: MayRead = _everybody) -> None:
-        """Let `make(ordinal, id)` write the attachments of a family, or None where there is none."""
+        """`make(ordinal, id)` writes the attachments of a family, or returns None."""
         self._families[family] = (make, may_read)
 
     def attach(

@@ -92,7 +92,7 @@ class Catalog:
         ]  # fmt: skip
 
     def iblock_of(self, number: int) -> int:
-        """The information block of an element; 0 where there is none of that id."""
+        """The information block of an element; 0 if the element does not exist."""
         return next((iblock for iblock, table in self.products.items() if number in table), 0)
 
     def next_element(self) -> int:

@@ -1,4 +1,4 @@
-"""What a catalogue is built of: currencies, measures, taxes, price types, properties and their lists. A company and a
+"""The dictionaries of a catalog: currencies, measures, taxes, price types, properties and their lists. A company and a
 box share most of it, under other numbers."""
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ def of_a_company(*, on: bool) -> Named:
 
 
 def of_a_box() -> Named:
-    """What every box has, under numbers of its own."""
+    """The entries of every box, with numbers of its own."""
     currencies = [one for one in CURRENCIES if one[0] in OF_A_BOX]
     system = [one for one in PROPERTIES if one[2] in ("CML2_LINK", "MORE_PHOTO")]
     return Named(

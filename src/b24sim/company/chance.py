@@ -1,4 +1,4 @@
-"""Chance that can be asked again: a number for a seed and a place, always the same."""
+"""Repeatable chance: always the same number for a seed and a place."""
 
 import zlib
 from functools import cache

@@ -71,7 +71,7 @@ class Chat:
     gone: list[int] = field(default_factory=list)  # places of grown messages that were deleted for good, ascending
     touched: float = 0.0  # when its last message was edited, or the caller read it: `date_update` moves
     extra: Row = field(default_factory=dict)
-    # Who was in it, and whose it was, when its messages were written; empty: those who are now.
+    # Members and owner at the time of its messages; empty: the current ones.
     writers: list[int] = field(default_factory=list)
     founder: int = 0
     # Members who joined late and see only messages from such an id on.
@@ -86,7 +86,7 @@ class Chat:
         return self.count + len(self.added)
 
     def __bool__(self) -> bool:
-        """One in which nothing was said yet is a chat all the same."""
+        """A chat without messages is a chat, too."""
         return True
 
     @property
@@ -123,12 +123,12 @@ class Chat:
         return place
 
     def place_now(self, grown: int) -> int | None:
-        """Where a grown message is now; None if it was deleted for good."""
+        """The current place of a generated message; None if it was deleted permanently."""
         before = bisect_left(self.gone, grown)
         return None if grown in self.gone[before : before + 1] else grown - before
 
     def erase(self, place: int) -> None:
-        """Delete a message for good: the row is gone, and so is one of the count."""
+        """Deletes a message permanently: its row disappears, and the count decreases."""
         if place >= self.count:
             del self.added[place - self.count]
             return

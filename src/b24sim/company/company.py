@@ -27,7 +27,7 @@ from b24sim.table import Row, Table
 
 
 class Company:
-    """Everything the portal knows. Deterministic: the same plan gives the same records."""
+    """All data of the portal. Deterministic: the same plan gives the same records."""
 
     def __init__(self, plan: Plan | None = None):
         self.plan = plan or Plan()
@@ -63,7 +63,8 @@ class Company:
         self.pictures: dict[tuple[str, int], bytes] = {}
         # Users who read the chats of all tasks; a portal that lets administrators do so names them here.
         self.task_chat_readers: frozenset[int] = frozenset()
-        # What of a task a message in its chat moves: "nothing", its "count" of comments, also the date of "activity".
+        # Effect of a message in a task's chat on the task: "nothing", its "count" of comments, also the date of
+        # "activity".
         self.task_chat_moves = "nothing"
         self.feed = Feed(self.plan, self.people, circles(self.groups_by_id.values()))
         self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
@@ -74,7 +75,7 @@ class Company:
         self.forgotten: list[tuple[str, str, str]] = []
         self.timeline = Timeline(self.plan, self.crm, self.activities, self.attachments, lambda: self.portal_url)
         self.workflows = Workflows(self.people, self.groups_by_id, self.crm.smart_types)
-        # Who has set no zone lives in that of the portal, which need not be the server's.
+        # Users without a zone have that of the portal, which need not be the server's.
         self._zones = {"": Moments(self.plan.owner_zone) if self.plan.owner_zone else self.moments}
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
@@ -89,7 +90,7 @@ class Company:
         return cls(Plan(1, 1, 0, 0, 0, 0, seed, timezone, 0, box=True))
 
     def settle(self, portal_url: str) -> None:
-        """Rows hold absolute links, so the company learns its address before it is asked."""
+        """Rows contain absolute links, so the company gets its address before the first call."""
         self.portal_url = portal_url
         self.users.forget_encodings()
         self.groups.forget_encodings()
@@ -143,7 +144,7 @@ class Company:
         return [group for group in self.groups_by_id.values() if user in group.roles]
 
     def access_codes(self, user: int) -> frozenset[str]:
-        """Whom posts for this user are addressed to: himself, his groups, his departments up to the root, all."""
+        """The recipients that include this user: the user, the user's groups, the departments up to the root, all."""
         departments: list[int] = list(self.users.row(user)["UF_DEPARTMENT"]) if user in self.users else []
         for number in departments:
             parent = self.departments.row(number).get("PARENT") if number in self.departments else None
@@ -156,7 +157,7 @@ class Company:
         return post is not None and bool(post.rights & self.access_codes(user))
 
     def moments_of(self, user: int) -> Moments:
-        """Times in the user's own zone, where he has set one."""
+        """Times in the user's own zone, if one is set."""
         zone = str(self.users.row(user).get("TIME_ZONE") or "") if user in self.users else ""
         if zone not in self._zones:
             self._zones[zone] = Moments(zone)

@@ -54,7 +54,7 @@ class Items(Table):
         self._make_variant: MakeVariant = lambda _fields, _variant: {}
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
         self.recycled: dict[int, Row] = {}  # the recycle bin, which no method shows
-        self.refused: set[int] = set()  # what not even an administrator may see any more
+        self.refused: set[int] = set()  # records hidden even from administrators
         self._gone_options: set[tuple[str, int]] = set()
         self._grown_fields: list[Field] = []
 
@@ -64,7 +64,7 @@ class Items(Table):
 
     @cached_property
     def schema(self) -> Schema:
-        """The fields a record of this type has, even where there is no record."""
+        """The fields of records of this type, even without any record."""
         return Schema(self.entity_type_id, self.ordinary(1), self.fields)
 
     @property
@@ -83,7 +83,7 @@ class Items(Table):
         return self._grown_fields or self.fields
 
     def drop_option(self, field: Field, option: int) -> list[int]:
-        """An option of a list goes, and its values with it: no record is told. Answers the ids that lose one."""
+        """Deletes an option of a list with its values; records do not change. Returns the IDs that lose a value."""
         had = [number for number in self if option in _several(self.row(number).get(field.code))]
         self._grown_fields = list(self.grown_fields)
         place = next(place for place, one in enumerate(self.fields) if one.id == field.id)
@@ -146,7 +146,7 @@ class Items(Table):
 
 
 class Crm:
-    """Everything a portal's CRM holds. The ids are those it began with."""
+    """All data of a portal's CRM. The IDs are the initial ones."""
 
     def __init__(self, people: People):
         self.ids: CrmIds = crm_ids(people.plan)
@@ -221,7 +221,7 @@ class Crm:
         return [name for name in names if not name.startswith(("UF_", "parentId"))]
 
     def relations(self, smart: SmartType) -> Row:
-        """What only `crm.type.get` tells."""
+        """The fields that only `crm.type.get` returns."""
         return self.own_relations.get(smart.id) or structure.relations(smart, self.smart_types)
 
     def _leads(self) -> Items:

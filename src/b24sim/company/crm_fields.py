@@ -12,7 +12,7 @@ ENTITY_OF = {DEAL: "CRM_DEAL", CONTACT: "CRM_CONTACT", COMPANY: "CRM_COMPANY", L
 # Whose fields they are, in the order of their ids; smart processes come between.
 ORDER = {DEAL: 0, CONTACT: 1, COMPANY: 2, LEAD: 50, QUOTE: 51, SMART_INVOICE: 52}
 FIELDS_APART = 40
-# What each field is for; the code of a field is made of its entity and its purpose.
+# The purpose of each field; its code consists of its entity and its purpose.
 TEXT, TEXTS, WHOLE, NUMBER, FLAG, DATE, MOMENT, CHOICE, CHOICES, FILE, FILES = range(11)
 EMPLOYEE, EMPLOYEES, LINKS, LINK, MONEY, SITE, PLACE, ELEMENT, WORD = range(11, 20)
 OPTIONS = ("Сайт", "Звонок & <письмо>", "Выставка 🎪", "Рекомендация")
@@ -91,7 +91,7 @@ class Field:
 
     @property
     def traits(self) -> Row:
-        """What differs from an ordinary field, under the names of the older methods."""
+        """The differences from an ordinary field, under the names of the older methods."""
         return {}
 
 
@@ -183,7 +183,7 @@ def config_row(field: Field) -> Row:
 
 
 def config_details(field: Field) -> Row:
-    """What `userfieldconfig.get` adds."""
+    """The values that `userfieldconfig.get` adds."""
     labels = field.labels
     details: Row = {"languageId": {name: name for name in labels}, "editFormLabel": labels, "listColumnLabel": labels}
     details |= {

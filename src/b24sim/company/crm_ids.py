@@ -1,4 +1,4 @@
-"""How much a CRM holds and how its ids run, so that others can refer to its records without asking for them.
+"""The size of a CRM and its IDs, so that other tables can refer to records without creating them.
 
 Every tenth id is missing: such a record was deleted, and some of those that are left still name it.
 """

@@ -1,4 +1,4 @@
-"""What a CRM is built of: smart processes, pipelines, stages, dictionaries and currencies."""
+"""The structure of a CRM: smart processes, pipelines, stages, dictionaries and currencies."""
 
 from dataclasses import dataclass
 
@@ -49,7 +49,7 @@ SWITCHES = (
     "isRecyclebinEnabled", "isAutomationEnabled", "isBizProcEnabled", "isSetOpenPermissions", "isPaymentsEnabled",
     "isCountersEnabled",
 )  # fmt: skip
-# What a smart process of each sort does without: the first has everything.
+# The features that a smart process of each sort lacks; the first one has all.
 SWITCHED_OFF = (
     ("isPaymentsEnabled", "isCountersEnabled"),
     ("isCategoriesEnabled", "isLinkWithProductsEnabled", "isPaymentsEnabled"),
@@ -95,7 +95,7 @@ def parents_of(smart: SmartType, types: tuple[SmartType, ...]) -> tuple[int, ...
 
 
 def relations(smart: SmartType, types: tuple[SmartType, ...]) -> Row:
-    """What only `crm.type.get` tells."""
+    """The fields that only `crm.type.get` returns."""
     clients = (CONTACT, COMPANY) if has(smart, "isClientEnabled") else ()
     parents = [(number, "Y") for number in clients] + [(number, "N") for number in parents_of(smart, types)]
     children = [other.entity_type_id for other in types if smart.entity_type_id in parents_of(other, types)]

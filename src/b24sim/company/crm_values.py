@@ -1,4 +1,4 @@
-"""What many records share: comments, marks of advertising, and values of custom fields, in so many variants."""
+"""Values that many records share: comments, UTM tags and values of custom fields, in several variants."""
 
 from collections.abc import Callable
 
@@ -57,7 +57,7 @@ def comment(world: World, variant: int) -> str:
 
 
 def marks(variant: int) -> Row:
-    """Where an advertisement brought a client from; most came by themselves."""
+    """The UTM tags of a client; most have none."""
     names = ("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm")
     if variant % 7 != 3:
         return dict.fromkeys(names)

@@ -1,4 +1,4 @@
-"""What every CRM record is made from: people, times and the ids of the others."""
+"""The data that every CRM record is made from: users, times and the IDs of other records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The feed: who wrote a post, to whom, and when. Its text and its comments are made when they are asked for."""
+"""The feed: authors, recipients and dates of posts. Texts and comments are generated on request."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +52,7 @@ class Post:
 
     @property
     def rights(self) -> frozenset[str]:
-        """Who may view it: the recipients, and the author without being named among them."""
+        """Users who may view it: the recipients, and the author even if not a recipient."""
         return frozenset((*self.dest, f"U{self.author}"))
 
 
@@ -163,11 +163,11 @@ class Feed:
     def comment_at(self, place: int, turn: int) -> float:
         luck = chance(self.plan.seed, "comment time", place * 10_007 + turn)
         if place % 23 == 7 and turn == self._comments_of(place) - 1:
-            return ANCHOR - luck % DAY  # somebody digs up an old post, and it comes first again
+            return ANCHOR - luck % DAY  # a new comment moves an old post to the top
         return self.published_at(place) + turn * 7_200 + luck % 7_000
 
     def crowd(self, post: Post) -> Sequence[int]:
-        """Who might comment."""
+        """Users who may comment."""
         dest = post.first_dest or post.dest
         if ALL in dest:
             return self.staff

@@ -7,7 +7,7 @@ from b24sim.company.feed import ADDED, ALL, PUBLISHED, Post
 from b24sim.errors import RestError, known_number
 from b24sim.table import Row
 
-# What a post keeps outside its row.
+# Data of a post outside its row.
 OUTSIDE = ("AUTHOR_ID", "DEST", "PUBLISH_STATUS", "NUM_COMMENTS")
 
 

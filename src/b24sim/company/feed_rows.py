@@ -1,4 +1,4 @@
-"""Posts and comments as a portal shows them, with hidden keys for what only the truth knows."""
+"""Posts and comments as a portal shows them, with hidden keys for data that no method returns."""
 
 import re
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class FeedRows:
         self.comments.forget_encodings()
 
     def comments_of_author(self, user: int) -> list[int]:
-        """Ids of his comments, ascending."""
+        """IDs of the user's comments, ascending."""
         version, index = self._by_author
         if version != self.comments.version:
             index = {}
@@ -117,17 +117,17 @@ class FeedRows:
         post = self.feed.posts[self.feed.id_at(place)]
         luck = chance(self.feed.plan.seed, "comment", number)
         files = self.files.of_comment(number)
-        author, text = self._said(post, turn, luck, len(files))
+        author, text = self._author_and_text(post, turn, luck, len(files))
         return {
             "id": comment, "comment_id": 90 + 2 * number + luck % 2, "_post_id": post.id, "_log_id": post.log_id,
             "_author_id": author, "date": self.moments.iso(self.feed.comment_at(place, turn)), "text": text,
             "attach": files,
         }  # fmt: skip
 
-    def _said(self, post: Post, turn: int, luck: int, files: int) -> tuple[int, str]:
+    def _author_and_text(self, post: Post, turn: int, luck: int, files: int) -> tuple[int, str]:
         crowd = self.feed.crowd(post)
         if turn in {1, 2} and not files:
-            # The same person says the same twice, which a portal would not take from REST.
+            # The same user writes the same text twice, which a portal refuses from REST.
             return crowd[post.place % len(crowd)], PLUS_ONE
         author = self.feed.strangers[luck % 3] if luck % 97 == 5 else crowd[(luck >> 9) % len(crowd)]
         return author, comment_text(Hand(self.feed, post, [], self.portal_url()), luck, files)
@@ -155,7 +155,7 @@ def _field(post: Post, place: int, value: Any) -> Row:
 
 
 def tag_id(name: str) -> int:
-    """Only these numbers are told, never the names."""
+    """Only these numbers are returned, never the names."""
     return 9 + 2 * TAGS.index(name)
 
 

@@ -1,4 +1,4 @@
-"""What people write into the feed: the text of each case of a post, and of comments."""
+"""Texts of the feed: for each kind of post, and for comments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ PLUS_ONE = "+1"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a post says. Without a title the portal takes one from the text."""
+    """The text of a post. Without a title the portal takes one from the text."""
 
     text: str
     title: str = ""
@@ -22,7 +22,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """What a writer needs: the post, its files, numbers to mention, and where the portal is."""
+    """The data for a text: the post, its files, IDs to mention, and the portal's address."""
 
     feed: Feed
     post: Post

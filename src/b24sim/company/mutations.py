@@ -1,7 +1,7 @@
 """Days of work on a portal: records appear, change and go in every stream, the same ones for the same seed.
 
-Dates move where a portal moves them and nowhere else (kernel 25.100, where the documentation is silent). What a client
-that asks for changes since a date cannot see is told with the reason.
+Dates move where a portal moves them and nowhere else (kernel 25.100, where the documentation is silent). Changes that a
+client with a filter by date cannot see are returned with the reason.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -86,7 +86,7 @@ class Report:
         """A date moved although nothing changed that is migrated."""
         self.noise.append({"stream": stream, "id": str(number), "why": why})
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         streams = {name: {done: list(ids) for done, ids in lists.items()} for name, lists in self.streams.items()}
         return {"streams": dict(sorted(streams.items())), "invisible": self.invisible, "noise": self.noise}
 

@@ -1,4 +1,4 @@
-"""What changes in a day in what hangs on CRM records: calls, activities, comments, notes and entries."""
+"""Daily changes of calls, activities, comments, notes and entries of CRM records."""
 
 from b24sim.company import activities_changes as changes
 from b24sim.company.activities import Owner

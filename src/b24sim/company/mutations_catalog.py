@@ -1,4 +1,4 @@
-"""What changes in a day in the product catalogue."""
+"""Daily changes of the product catalog."""
 
 from b24sim.company.catalog import BASE, OFFERS, PRODUCTS
 from b24sim.company.catalog_changes import (

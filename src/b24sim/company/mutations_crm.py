@@ -1,4 +1,4 @@
-"""What changes in a day in the CRM: types, pipelines, stages, fields and records."""
+"""Daily changes of the CRM: types, pipelines, stages, fields and records."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What changes in a day among departments, users, groups and their members."""
+"""Daily changes of departments, users, groups and their members."""
 
 from b24sim.company.changes import (
     add_department,

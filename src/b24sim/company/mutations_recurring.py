@@ -1,4 +1,4 @@
-"""What changes in a day in schedules of recurring deals."""
+"""Daily changes of schedules of recurring deals."""
 
 from b24sim.company.mutations import CHANGED, CREATED, CREATIONS, DELETED, DELETIONS, Day
 from b24sim.company.recurring import STREAM, add, delete, update

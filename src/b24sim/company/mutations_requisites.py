@@ -1,4 +1,4 @@
-"""What changes in a day in requisites and what belongs to them."""
+"""Daily changes of requisites and their bank details and addresses."""
 
 from b24sim.company.crm_changes import STREAMS as ITEMS
 from b24sim.company.crm_ids import COMPANY, DEAL

@@ -1,4 +1,4 @@
-"""What changes in a day in chats, in the feed and in workflow templates."""
+"""Daily changes of chats, of the feed and of workflow templates."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -87,7 +87,7 @@ def _change_chat(day: Day, chat: Chat) -> None:
 
 
 def _say(day: Day, chat: Chat, system: bool = False) -> None:
-    """What the portal itself says has no author."""
+    """Messages of the portal itself have no author."""
     fields = {"text": f"Сообщение {day.word()}", "author_id": 0 if system else day.one(chat.members)}
     (number,) = add_message(day.company, day.now(), {"chat": chat.id, "fields": fields})
     day.report.note("chat_messages", CREATED, f"{chat.id}:{number}")

@@ -1,4 +1,4 @@
-"""What changes in a day in tasks, their checklists and comments."""
+"""Daily changes of tasks, their checklists and comments."""
 
 from typing import Any
 

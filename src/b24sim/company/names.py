@@ -36,7 +36,7 @@ GERMAN = {
 
 
 def labels(russian: str, english: str) -> dict[str, str]:
-    """What a custom field is called in each language; some fields have no name in some of them."""
+    """The name of a custom field in each language; some fields lack some of them."""
     return {"ru": russian, "en": english} | (
         {"de": GERMAN[english]} if english in GERMAN else {"tr": f"{english} (TR)"}
     )

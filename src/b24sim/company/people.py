@@ -27,7 +27,7 @@ LIST_OPTIONS = ((26, "Junior"), (27, "Middle"), (28, "Senior <lead>"), (29, "ะกั
 
 @dataclass(slots=True)
 class People:
-    """Who works here, decided once; rows are written out from it on demand."""
+    """The users, decided once; rows are generated from them on demand."""
 
     plan: Plan
     moments: Moments

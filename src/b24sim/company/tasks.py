@@ -86,7 +86,7 @@ class Tasks:
         return chat if chat and chat.entity_id == str(number) else None
 
     def visible_to(self, number: int, user: int) -> bool:
-        """For everybody but administrators: one's own tasks."""
+        """The user's own tasks, for everyone but administrators."""
         row = self.table.row(number)
         people = (row["CREATED_BY"], row["RESPONSIBLE_ID"], *row["ACCOMPLICES"], *row["AUDITORS"])
         return str(user) in people
@@ -99,7 +99,7 @@ class Tasks:
         return checklists.items_of(self._company, place) if place is not None else []
 
     def forum(self, number: int) -> list[Row]:
-        """What `task.commentitem.getlist` knows, with times as numbers and attachments as ids."""
+        """The rows of `task.commentitem.getlist`, with times as numbers and attachments as IDs."""
         if number in self.own_comments:
             return self.own_comments[number]
         place = place_of(self._company, number)

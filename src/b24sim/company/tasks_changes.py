@@ -37,7 +37,7 @@ def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
         "CREATED_DATE": int(now), "CHANGED_DATE": int(now), "ACTIVITY_DATE": int(now), "TIME_ESTIMATE": "0",
         fields.CRM: False, fields.FILES: False,
     }  # fmt: skip
-    row |= _asked(company, wish)
+    row |= _wished_fields(company, wish)
     if wish.get("chat", True):
         row["CHAT_ID"] = _new_chat(company, now, row)
     tasks.table.put(number, derived(row))
@@ -59,7 +59,7 @@ def update_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]
     """CHANGED_DATE moves, unless an integration names another one; ACTIVITY_DATE does not (kernel 25.100)."""
     number = _known(company, wish.get("id"))
     moved = {"CHANGED_DATE": int(now)}
-    company.tasks.table.put(number, derived(company.tasks.table.row(number) | moved | _asked(company, wish)))
+    company.tasks.table.put(number, derived(company.tasks.table.row(number) | moved | _wished_fields(company, wish)))
     return [number]
 
 
@@ -178,7 +178,7 @@ def delete_comment(company: Company, now: float, wish: dict[str, Any]) -> list[i
     return [int(wish["id"])]
 
 
-def _asked(company: Company, wish: dict[str, Any]) -> Row:
+def _wished_fields(company: Company, wish: dict[str, Any]) -> Row:
     """Times may come as text; tags lie apart."""
     asked: Row = dict(wish.get("fields", {}))
     for name in TIMES & asked.keys():

@@ -1,4 +1,4 @@
-"""What people say below tasks: on the forum as long as there was one, in the task's chat since.
+"""Comments of tasks: on the forum as long as there was one, in the task's chat since.
 
 When a portal changes over, old comments may be copied into the chat, by the same author with the same words at about
 the same time; or they may not.
@@ -22,7 +22,7 @@ LONG_TALK = 110
 
 
 class Where(Enum):
-    """Which lists show the comments of a task. What is LOST is counted and shown by none."""
+    """The lists that show the comments of a task. LOST ones are counted, but no list shows them."""
 
     FORUM = "forum"
     COPIED = "copied"
@@ -118,7 +118,7 @@ def has_file(company: "Company", place: int, number: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """The task somebody is talking about."""
+    """The task of a comment."""
 
     company: "Company"
     place: int

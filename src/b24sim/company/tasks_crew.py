@@ -1,4 +1,4 @@
-"""Who has to do with a task, and where it stands among the others: decided by its place alone."""
+"""The users of a task and its state, decided by its place alone."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ class Crew:
 
 
 def acquainted(company: "Company", crew: Crew) -> list[int]:
-    """Those of the crew whom the portal knows."""
+    """Those that the portal knows."""
     return [user for user in crew.everybody if user <= company.people.ids[-1]] or [ADMIN]
 
 

@@ -1,4 +1,4 @@
-"""What is written into tasks and below them, with everything in it that names a record of the portal."""
+"""Texts of tasks and of their comments, with IDs of records of the portal."""
 
 TITLES = (
     "Подготовить КП", "Согласовать договор № 12/А", "Ремонт <склада> & уборка", "Позвонить клиенту 📞",

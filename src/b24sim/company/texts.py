@@ -1,4 +1,4 @@
-"""What people write to each other, encoded once."""
+"""Texts of messages, encoded once."""
 
 from b24sim.phpjson import encode
 

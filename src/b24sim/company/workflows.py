@@ -1,4 +1,4 @@
-"""Templates of workflows: what they are about and when they start. What they do is made when it is asked for."""
+"""Workflow templates: their document types and start. Their activities are generated on request."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What a workflow does: a tree of activities, each with properties in which the ids of other things are buried."""
+"""The activities of a workflow: a tree, whose properties contain IDs of other records."""
 
 from typing import Any
 

@@ -91,7 +91,7 @@ class BatchTaker:
         return target_id
 
     def _fill_blanks(self, stream: Stream, target_id: str, fields: Fields) -> None:
-        """What is linked keeps its own values; only what it does not have yet is taken over."""
+        """A linked record keeps its own values; only missing ones are added."""
         mine = self._store.row(stream.name, target_id).fields
         news = {name: value for name, value in fields.items() if value is not None and mine.get(name) is None}
         if news:

@@ -1,4 +1,4 @@
-"""The door: which method is asked, and who answers it."""
+"""Dispatches the methods of the import contract."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -23,7 +23,7 @@ COMMUNICATION = Shape({"TYPE": TEXT, "VALUE": TEXT, "owner": OWNER}, ("TYPE",))
 
 
 def _somewhere(fields: Fields, seen: Inspection) -> None:
-    """What belongs to no record shows nowhere."""
+    """A row without an owner is shown nowhere."""
     seen.field = "OWNERS"
     if fields.get("OWNERS") == []:
         raise seen.refuse("at least one owner is required")

@@ -23,7 +23,7 @@ HOW_FAR = -1
 
 @dataclass(frozen=True)
 class Announcement:
-    """What a client says about the whole file with every chunk."""
+    """The values about the whole file that a client sends with every chunk."""
 
     name: str
     size: int

@@ -1,4 +1,4 @@
-"""A box whose own kernel cannot keep some fields, and whose module says so: `import.fidelity`."""
+"""A box whose kernel does not keep some fields, as its module reports in `import.fidelity`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,28 +14,28 @@ class Forgetful:
 
     def __init__(self, box: Imports, losses: Mapping[str, str], *, said: Mapping[str, str] | None = None):
         self._box, self._losses = box, dict(losses)
-        self._said = self._losses if said is None else dict(said)  # what it admits may be another matter
+        self._announced = self._losses if said is None else dict(said)  # its report may differ
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._box, name)
 
     def handle(self, method: str, body: Body, size: int | None = None) -> Result:
         if method == "import.fidelity":
-            return {"items": [{"key": key, "reason": reason} for key, reason in self._said.items()]}
+            return {"items": [{"key": key, "reason": reason} for key, reason in self._announced.items()]}
         if method == "import.selftest":
-            return self._tried()
+            return self._run_selftest()
         result = self._box.handle(method, body, size)
         stream = str(body.get("stream"))
         if method.endswith(".batch"):
-            ignored = {item["key"]: list(self._lost(stream, item.get("fields"))) for item in _objects(body)}
+            ignored = {item["key"]: list(self._lost_fields(stream, item.get("fields"))) for item in _objects(body)}
             return {"items": [{**item, "ignored": ignored[item["key"]]} for item in _objects(result)]}
         if method.endswith(".list"):
             return {**result, "items": [self._without(stream, item) for item in _objects(result)]}
         return result
 
-    def _tried(self) -> Result:
-        """It finds out what it forgets, and admits it from then on; the rest of it stays as it was."""
-        self._said = self._losses | self._said
+    def _run_selftest(self) -> Result:
+        """Finds its losses and announces them from then on. Everything else stays unchanged."""
+        self._announced = self._losses | self._announced
         found = [{"name": key.replace(":", "."), "ok": False, "detail": _DETAIL, **_DIFFERS} for key in self._losses]
         return {
             "checks": [
@@ -45,10 +45,10 @@ class Forgetful:
         }
 
     def _without(self, stream: str, item: Mapping[str, Any]) -> dict[str, Any]:
-        lost = set(self._lost(stream, item["fields"]))
+        lost = set(self._lost_fields(stream, item["fields"]))
         return {**item, "fields": {name: value for name, value in item["fields"].items() if name not in lost}}
 
-    def _lost(self, stream: str, fields: object) -> Iterator[str]:
+    def _lost_fields(self, stream: str, fields: object) -> Iterator[str]:
         for name in fields if isinstance(fields, Mapping) else ():
             for key in self._losses:
                 of, _, field = key.partition(":")

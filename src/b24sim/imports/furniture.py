@@ -1,4 +1,4 @@
-"""What a box has before anything is imported: an administrator, a company, the CRM's own dictionaries."""
+"""The initial data of a box: an administrator, a company, the CRM's own dictionaries."""
 
 from collections.abc import Iterable, Mapping
 

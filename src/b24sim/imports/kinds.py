@@ -1,4 +1,4 @@
-"""What a field may hold: kinds are values that check one JSON value and collect the records it refers to."""
+"""The types of fields: each checks one JSON value and collects the records that it refers to."""
 
 import dataclasses
 import re
@@ -24,7 +24,7 @@ class ItemFault(Exception):
 
 
 class Lookup(Protocol):
-    """What a check may ask of the box."""
+    """The queries of a check to the box."""
 
     @property
     def root_department(self) -> str: ...
@@ -64,7 +64,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Plain:
-    """A value that can be judged by itself."""
+    """A value that is checked without the box."""
 
     wanted: str
     accepts: Callable[[object], bool]

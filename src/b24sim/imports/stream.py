@@ -19,7 +19,7 @@ def _nothing_to_link(_fields: Fields, _box: Lookup) -> str | None:
 
 @dataclass(frozen=True)
 class Stream:
-    """One row of the contract's table; the engine knows nothing else about a stream."""
+    """One row of the contract's table. The engine needs nothing else about a stream."""
 
     name: str
     entity: str

@@ -1,4 +1,4 @@
-"""What a test may want to know about a client, and the failures it may ask for. Nothing here changes a record."""
+"""Facts about a client for tests, and failures that a test requests. Nothing here changes a record."""
 
 import hashlib
 import json

@@ -33,8 +33,8 @@ from b24sim.methods import (
 def all_methods(
     *, listing_chats: bool = False, without: Iterable[str] = (), more: Iterable[Method] = ()
 ) -> list[Method]:
-    """What a portal serves: a few list chats under names of their own, and some are too old for some methods, or for
-    all that begin alike (`tasks.*`)."""
+    """The methods of a portal. A few portals have own names for lists of chats, and old ones lack some methods, or all
+    with a prefix (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
     crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields, crm_currencies, catalog, requisites)
     beside = (activities, timeline, recurring)

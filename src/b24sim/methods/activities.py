@@ -60,7 +60,7 @@ def bindings(context: Context, params: Params) -> Result:
 
 
 def statistics(context: Context, params: Params) -> Result:
-    """Without both SORT and ORDER there is no order. Who sees only calls of his own gets no error."""
+    """Without both SORT and ORDER there is no order. A user who sees only own calls gets no error."""
     company = context.portal.company
     table = company.activities.calls
     asked = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}

@@ -67,7 +67,7 @@ def _recent(context: Context) -> list[Chat]:
     company, user = context.portal.company, context.caller.user
     version, chats = context.portal.recent.get(user, (-1, []))
     if version != company.chats_version:
-        # What happened at the same second comes in no order; comments under posts are in no list.
+        # Chats with the same second have no order; comment chats of channels are in no list.
         mine = (chat for chat in company.chats.values() if user in chat.members and chat.kind != THREAD)
         chats = context.portal.in_no_order(chat for chat in mine if user not in chat.hidden_by)
         chats.sort(
@@ -202,7 +202,7 @@ def _has_words(text: str, names: list[str]) -> bool:
 
 
 def _found_shape(context: Context, chat: Chat) -> dict[str, Any]:
-    """Less than `im.dialog.get` tells (chats/search/im-search-chat-list.md)."""
+    """Fewer fields than `im.dialog.get` (chats/search/im-search-chat-list.md)."""
     missing = ("dialog_id", "last_message_views", "manager_list", "readed_list")
     return {name: value for name, value in dialog_shape(context, chat).items() if name not in missing}
 

@@ -1,4 +1,4 @@
-"""What a CRM is built of: crm.type.*, crm.category.list, crm.status.*, currencies and the like."""
+"""The structure of a CRM: crm.type.*, crm.category.list, crm.status.*, currencies and the like."""
 
 from collections.abc import Sequence
 from typing import Any

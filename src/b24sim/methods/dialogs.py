@@ -65,7 +65,7 @@ def avatar(context: Context, chat: Chat) -> str:
 
 
 def user_shape(context: Context, number: int) -> Row:
-    """A person as the messenger knows him; bots too, which user.get never shows."""
+    """A user as the messenger returns it; bots too, which user.get never shows."""
     company = context.portal.company
     is_bot = number not in company.users
     row = {} if is_bot else company.users.row(number)
@@ -260,7 +260,7 @@ def file_shape(context: Context, number: int, chat_id: int = 0) -> Row | None:
 
 
 def _viewer(file: File, number: int, chat_id: int, link: str) -> Row:
-    """What the portal's own page opens a file with: pictures in one way, other files in another."""
+    """The link that the portal's own page uses for a file; pictures have another one."""
     more = {"viewerResized": ""} if file.is_image else {"unifiedLink": link}
     return {
         "viewer": "", "viewerType": "image" if file.is_image else "unknown", "src": link, "objectId": str(number),

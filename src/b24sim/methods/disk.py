@@ -19,7 +19,7 @@ UF = "/bitrix/tools/disk/uf.php"
 
 
 def file_get(context: Context, params: Params) -> Result:
-    """Files have rights of their own: an administrator is refused where he may open the attachment."""
+    """Files have rights of their own: an administrator may be refused a file whose attachment is readable."""
     company, user = context.portal.company, context.caller.user
     number = whole(params.get("ID"))
     found, attachment = company.file(number), company.attachments.of_object(number)

@@ -128,7 +128,7 @@ def _encoded(context: Context, post: Post) -> bytes:
 
 
 def users_important(context: Context, params: Params) -> Result:
-    """Who pressed "read"; nobody, where the caller may not see the post."""
+    """Users who confirmed reading; none if the caller may not see the post."""
     company = context.portal.company
     number = whole(params.get("POST_ID"))
     if number <= 0:

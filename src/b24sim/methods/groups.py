@@ -40,7 +40,7 @@ def get(context: Context, params: Params) -> Result:
 
 
 def _visible(context: Context, as_admin: bool) -> Sequence[int]:
-    """Secret groups show themselves to their members, and to an administrator who says so."""
+    """Secret groups are shown to their members, and to an administrator with IS_ADMIN."""
     company = context.portal.company
     if as_admin and context.caller.admin:
         return company.groups.ids

@@ -1,4 +1,4 @@
-"""im.*: what was said."""
+"""im.*: messages."""
 
 from collections.abc import Iterable
 from random import Random
@@ -47,7 +47,7 @@ def messages_get(context: Context, params: Params) -> Result:
 
 
 def _downwards(end: int, limit: int, first_visible: int) -> range:
-    """Who joined late sees nothing of what was said before, unless he was let."""
+    """A user who joined late sees no earlier messages, unless allowed."""
     return range(end - 1, max(end - limit, first_visible) - 1, -1)
 
 

@@ -37,13 +37,13 @@ KINDS = {"DESCRIPTION": "string", "TITLE": "string", "GUID": "string", "XML_ID":
 
 
 def task_list(context: Context, params: Params) -> Result:
-    """Names of fields in lower case are no names: such a condition is not there at all."""
+    """Names of fields in lower case are ignored, with their conditions."""
     tasks = context.portal.company.tasks
     ids = ordered(context, found(context, params.get("filter")), params.get("order"))
     names = selected(context, params.get("select"))
     more = wished(params.get("select"), params.get("params"))
     listed = wants_checklists(context, params.get("select"))
-    rows = _told(context, [*names, *more, *[CHECKLIST] * listed])
+    rows = _kept_rows(context, [*names, *more, *[CHECKLIST] * listed])
 
     def encoded(number: int) -> bytes:
         if number not in rows:
@@ -72,7 +72,7 @@ def _checklist(context: Context, number: int) -> Any:
 
 
 def counted(context: Context, number: int, shape: Row) -> Row:
-    """What the list tells about comments, as far as it was asked for."""
+    """The requested values about comments."""
     way = context.portal.task_habits.comment_counts
     if way == "absent":
         return {name: value for name, value in shape.items() if name not in COUNTED}
@@ -90,8 +90,8 @@ def _start(context: Context, params: Params) -> int:
     return whole(parse_query(context.sent.query).get("start", 0)) if context.sent else 0
 
 
-def _told(context: Context, names: list[str]) -> dict[int, bytes]:
-    """What was told in the same zone with the same names, as long as nothing has changed."""
+def _kept_rows(context: Context, names: list[str]) -> dict[int, bytes]:
+    """Rows returned before for the same zone and names, as long as nothing has changed."""
     company, tasks = context.portal.company, context.portal.company.tasks
     versions = (tasks.table.version, company.users.version, company.groups.version)
     if tasks.told_versions != versions or len(tasks.told) >= MOST_WAYS:
@@ -101,7 +101,7 @@ def _told(context: Context, names: list[str]) -> dict[int, bytes]:
 
 
 def task_get(context: Context, params: Params) -> Result:
-    """What is not there, or not for the caller, is an empty answer and no error."""
+    """A missing or hidden task gives an empty answer, not an error."""
     if "taskId" not in params:
         raise RestError(100, "Could not find value for parameter {taskId}")
     tasks, number = context.portal.company.tasks, whole(params["taskId"])
@@ -129,7 +129,7 @@ def may_see(context: Context, number: int) -> bool:
 
 
 def found(context: Context, conditions: Any) -> Sequence[int]:
-    """The tasks that the caller sees and that pass; what the portal does not know it does not test."""
+    """The tasks that the caller sees and that match; unknown conditions are ignored."""
     company = context.portal.company
     table = company.tasks.table
     asked = conditions if isinstance(conditions, dict) else {}

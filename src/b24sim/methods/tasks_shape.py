@@ -42,7 +42,7 @@ def selected(context: Context, select: Any) -> list[str]:
 
 
 def wished(select: Any, params: Any) -> list[str]:
-    """What was asked for besides the fields."""
+    """The requested values besides the fields."""
     named = [str(name) for name in select] if isinstance(select, list) else []
     switched = [name for name, value in params.items() if truthy(value)] if isinstance(params, dict) else []
     return [name for name in ON_REQUEST if name in named or name in switched]
@@ -53,7 +53,7 @@ def details(row: Row, wishes: Iterable[str]) -> Row:
 
 
 def camel_shape(context: Context, row: Row, names: Iterable[str]) -> Row:
-    """A task of `tasks.task.list`; every time is told in the caller's own zone."""
+    """A task of `tasks.task.list`; times are in the caller's zone."""
     moments = context.portal.company.moments_of(context.caller.user)
     shape: Row = {"group": []}
     for name in names:

@@ -30,7 +30,7 @@ HISTORY, ACTIVITY = 1, 2
 
 
 def comment_list(context: Context, params: Params) -> Result:
-    """Whatever else a filter names is ignored: there is none by id or by time."""
+    """Other conditions are ignored: there is no filter by ID or time."""
     company = context.portal.company
     asked = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
     owner = _owner(asked.get("ENTITY_TYPE"), asked.get("ENTITY_ID"))

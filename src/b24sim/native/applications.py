@@ -56,7 +56,7 @@ class LocalApplication:
         return Caller(self.user, self.client_id, self.user in admins, tuple(self.scopes), self.number)
 
     def renewed(self, params: Params, now: float, portal_url: str) -> dict[str, object]:
-        """What the authorization server answers (settings/oauth/auto-renewal, error-codes)."""
+        """The answers of the authorization server (settings/oauth/auto-renewal, error-codes)."""
         if params.get("grant_type") != "refresh_token" or not params.get("refresh_token"):
             raise RestError("invalid_request", "Incorrect request")
         if (params.get("client_id"), params.get("client_secret")) != (self.client_id, self.client_secret):
@@ -73,8 +73,8 @@ class LocalApplication:
             "member_id": self._grown("member"), "status": "L", "user_id": self.user,
         }  # fmt: skip
 
-    def told(self) -> dict[str, object]:
-        """For the control room and the line that says where a portal is."""
+    def to_json(self) -> dict[str, object]:
+        """For the control API and for the first line of the output."""
         keys = {"client_id": self.client_id, "client_secret": self.client_secret}
         tokens = {"access_token": self.access_token, "refresh_token": self.refresh_token}
         return {**keys, **tokens, "user": self.user, "refreshes": self.refreshes}

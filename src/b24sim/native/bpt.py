@@ -9,7 +9,7 @@ PARTS = ("TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS")
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
-    """The four parts. Raises ValueError for what is no template."""
+    """The four parts. Raises ValueError if it is not a template."""
     try:
         plain = zlib.decompress(data)
     except zlib.error:

@@ -25,7 +25,7 @@ KINDS = frozenset("NSLFEG")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Rows of one table: the name of its methods, what a new one has, what must be said, and what is refused."""
+    """Rows of one table: the name of its methods, the defaults, required and refused fields."""
 
     name: str
     table: str
@@ -94,16 +94,16 @@ def administrator(context: Context) -> None:
         raise RestError(DENIED, "Access Denied")
 
 
-def _others(context: Context, table: str, number: int) -> list[Row]:
+def _other_rows(context: Context, table: str, number: int) -> list[Row]:
     found: Table = getattr(context.portal.company.catalog, table)
     return [found.row(other) for other in found if other != number]
 
 
 def _one_of_a_code(context: Context, row: Row, number: int) -> None:
     row["code"] = whole(row["code"])
-    if any(other["code"] == row["code"] for other in _others(context, "measures", number)):
+    if any(other["code"] == row["code"] for other in _other_rows(context, "measures", number)):
         raise RestError(200600000000, "Measure with this code already exists")
-    if row["isDefault"] == "Y" and any(other["isDefault"] == "Y" for other in _others(context, "measures", number)):
+    if row["isDefault"] == "Y" and any(other["isDefault"] == "Y" for other in _other_rows(context, "measures", number)):
         raise RestError(200600000010, "Default measure already exists")
 
 
@@ -113,7 +113,7 @@ def _section_of_a_catalogue(context: Context, row: Row, number: int) -> None:
     row["iblockSectionId"] = whole(parent) if parent not in (None, "", 0, "0") else None
     if row["iblockSectionId"] and row["iblockSectionId"] not in context.portal.company.catalog.sections:
         raise RestError(200700300000, "Раздел не найден")
-    if row.get("code") and any(other["code"] == row["code"] for other in _others(context, "sections", number)):
+    if row.get("code") and any(other["code"] == row["code"] for other in _other_rows(context, "sections", number)):
         raise RestError(200700300040, "Section with this code already exists")
 
 
@@ -132,7 +132,7 @@ def _value_of_a_list(context: Context, row: Row, number: int) -> None:
         raise RestError(0, "productPropertyEnum does not exist.")
     if properties.row(row["propertyId"])["propertyType"] != "L":
         raise RestError(0, "Only list properties are supported")
-    own = [other for other in _others(context, "enums", number) if other["propertyId"] == row["propertyId"]]
+    own = [other for other in _other_rows(context, "enums", number) if other["propertyId"] == row["propertyId"]]
     if any(other["xmlId"] == row["xmlId"] for other in own):
         raise RestError(0, f"A value with xmlId '{row['xmlId']}' already exists.")
 
@@ -146,7 +146,7 @@ def _only_price_of_its_type(context: Context, row: Row, number: int) -> None:
     if not catalog.iblock_of(row["productId"]):
         raise RestError(0, "Product does not exist")
     same = (row["productId"], row["catalogGroupId"])
-    if any((other["productId"], other["catalogGroupId"]) == same for other in _others(context, "prices", number)):
+    if any((other["productId"], other["catalogGroupId"]) == same for other in _other_rows(context, "prices", number)):
         message = "Validate price error. Catalog product is allowed has only single price without ranges in price group"
         raise RestError(0, message)
 
@@ -163,7 +163,7 @@ def _numbers(_context: Context, row: Row, _number: int) -> None:
 
 
 def _one_base(context: Context, row: Row, number: int) -> None:
-    if row["base"] == "Y" and any(other["base"] == "Y" for other in _others(context, "price_types", number)):
+    if row["base"] == "Y" and any(other["base"] == "Y" for other in _other_rows(context, "price_types", number)):
         raise RestError(0, "the simulator refuses another base price: no client may set one")
 
 

@@ -49,7 +49,7 @@ def _adds(kind: int) -> Callable[[Context, Params], Result]:
         if iblock != (OFFERS if kind == OFFER else PRODUCTS):
             raise RestError(200040300000, "Информационный блок не найден")
         number = context.portal.native.number("products")
-        row = _blank(context, kind, iblock, number) | _told(context, number, iblock, fields)
+        row = _blank(context, kind, iblock, number) | _stored_values(context, number, iblock, fields)
         _check(context, number, row)
         catalog.products[iblock].put(number, row)
         created(context, "products", number, stamp_of(kind, row["name"], row["xmlId"]))
@@ -63,7 +63,7 @@ def _updates(kind: int) -> Callable[[Context, Params], Result]:
         administrator(context)
         number = _known(context, params, kind)
         table = context.portal.company.catalog.products[_iblock(kind)]
-        told = _told(context, number, _iblock(kind), mapping(params, "fields"))
+        told = _stored_values(context, number, _iblock(kind), mapping(params, "fields"))
         row = table.row(number) | told | {"timestampX": iso_now(context)}
         _check(context, number, row)
         table.put(number, row)
@@ -102,8 +102,8 @@ def _blank(context: Context, kind: int, iblock: int, number: int) -> Row:
     return row | {f"property{one}": None for one in properties if properties.row(one)["iblockId"] == iblock}
 
 
-def _told(context: Context, number: int, iblock: int, fields: Row) -> Row:
-    """What is known of the fields, as it is shown; the time of the last change cannot be chosen."""
+def _stored_values(context: Context, number: int, iblock: int, fields: Row) -> Row:
+    """The known fields as they are shown; the time of the last change cannot be set."""
     told: Row = {name: fields[name] for name in PLAIN if name in fields}
     told |= {name: float(fields[name]) if fields[name] not in (None, "") else None for name in SIZES if name in fields}
     told |= {name: whole(fields[name]) or None for name in NUMBERS if name in fields}

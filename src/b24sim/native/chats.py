@@ -45,7 +45,7 @@ def add(context: Context, params: Params) -> Result:
 def user_add(context: Context, params: Params) -> Result:
     """The new ones see nothing of what was said before, unless HIDE_HISTORY is N. Dismissed people are left out without
     a word (im lib/V2/Chat.php), though not by im.chat.add."""
-    chat, users = _own(context, params), context.portal.company.users
+    chat, users = _own_chat(context, params), context.portal.company.users
     asked = [user for user in _known(context, params.get("USERS")) if users.row(user)["ACTIVE"]]
     new = [user for user in asked if user not in chat.members]
     if not new:
@@ -64,7 +64,7 @@ def user_add(context: Context, params: Params) -> Result:
 def user_delete(context: Context, params: Params) -> Result:
     """By who may exclude participants (chat-users/im-chat-user-delete.md): a manager, where nobody has set otherwise
     (`manageUsersDelete` in imopenlines/openlines/sessions/imopenlines-session-history-get.md)."""
-    chat, user = _own(context, params), whole(params.get("USER_ID"))
+    chat, user = _own_chat(context, params), whole(params.get("USER_ID"))
     if context.caller.user not in (user, chat.owner, *chat.managers):
         raise access_error()
     if user not in chat.members or (user == chat.owner and user != context.caller.user):
@@ -74,13 +74,13 @@ def user_delete(context: Context, params: Params) -> Result:
 
 
 def leave(context: Context, params: Params) -> Result:
-    chat = _own(context, params)
+    chat = _own_chat(context, params)
     _without(context, chat, context.caller.user)
     return Result(True)
 
 
 def set_owner(context: Context, params: Params) -> Result:
-    chat, user = _own(context, params), whole(params.get("USER_ID"))
+    chat, user = _own_chat(context, params), whole(params.get("USER_ID"))
     if not user:
         raise RestError("USER_ID_EMPTY", "User ID can't be empty")
     if chat.owner != context.caller.user or user not in chat.members:
@@ -92,7 +92,7 @@ def set_owner(context: Context, params: Params) -> Result:
 
 def set_manager(context: Context, params: Params) -> Result:
     """Not in the documents, but in the kernel."""
-    chat, user = _own(context, params), whole(params.get("USER_ID"))
+    chat, user = _own_chat(context, params), whole(params.get("USER_ID"))
     if chat.owner != context.caller.user or user not in chat.members:
         raise RestError("WRONG_REQUEST", "Change manager can only owner and user must be member in chat")
     others = [manager for manager in chat.managers if manager != user]
@@ -102,7 +102,7 @@ def set_manager(context: Context, params: Params) -> Result:
 
 
 def update_title(context: Context, params: Params) -> Result:
-    chat, title = _own(context, params), str(params.get("TITLE") or "")
+    chat, title = _own_chat(context, params), str(params.get("TITLE") or "")
     if not title:
         raise RestError("TITLE_EMPTY", "Title can't be empty")
     chat.name = title
@@ -112,7 +112,7 @@ def update_title(context: Context, params: Params) -> Result:
 
 
 def update_color(context: Context, params: Params) -> Result:
-    chat = _own(context, params)
+    chat = _own_chat(context, params)
     if str(params.get("COLOR", "")).upper() not in COLOURS:
         raise RestError("WRONG_COLOR", "This color currently unavailable")
     _changed(context, chat)
@@ -120,14 +120,14 @@ def update_color(context: Context, params: Params) -> Result:
 
 
 def update_avatar(context: Context, params: Params) -> Result:
-    chat = _own(context, params)
+    chat = _own_chat(context, params)
     if not picture(context, chat, params.get("AVATAR")):
         raise RestError("AVATAR_ERROR", "Avatar incorrect")
     _changed(context, chat)
     return Result(True)
 
 
-def _own(context: Context, params: Params) -> Chat:
+def _own_chat(context: Context, params: Params) -> Chat:
     """A chat the caller is in; private dialogs have neither owners nor titles."""
     chat = dialog(context, params) if params.get("DIALOG_ID") else chat_by_id(context, params)
     if chat.kind == PRIVATE or context.caller.user not in chat.members:

@@ -57,7 +57,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    """What is below it goes with it."""
+    """Items below it are deleted too."""
     task, item = arguments(params, 2)
     number = task_of(context, task)
     items, gone = _items(context, number), {_items(context, number)[_place(context, number, item)]["ID"]}

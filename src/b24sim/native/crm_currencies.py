@@ -13,7 +13,7 @@ LANGUAGES = ("ru", "en")
 
 
 def currency_add(context: Context, params: Params) -> Result:
-    """The code is the id. What a language lacks is made up."""
+    """The code is the id. Missing values of a language are generated."""
     require_administrator(context)
     fields, known = mapping(params, "FIELDS"), context.portal.company.catalog.currencies
     for name in ("CURRENCY", "AMOUNT_CNT", "AMOUNT"):
@@ -25,7 +25,7 @@ def currency_add(context: Context, params: Params) -> Result:
     lang = mapping(fields, "LANG")
     row: Row = {"CURRENCY": code, "BASE": "N", "SORT": "100", "LID": "ru", "DATE_UPDATE": iso_now(context)}
     row["_LANG"] = {name: localization(code, "#") | mapping(lang, name) for name in dict.fromkeys((*LANGUAGES, *lang))}
-    known[code] = _told(row, fields)
+    known[code] = _stored_values(row, fields)
     created(context, "currencies", code, stamp_of(code))
     return Result(code)
 
@@ -35,7 +35,7 @@ def currency_update(context: Context, params: Params) -> Result:
     row, fields = _known(context, params), mapping(params, "FIELDS")
     lang = {name: row["_LANG"].get(name, {}) | dict(told) for name, told in mapping(fields, "LANG").items()}
     row = row | {"_LANG": row["_LANG"] | lang, "DATE_UPDATE": iso_now(context)}
-    context.portal.company.catalog.currencies[row["CURRENCY"]] = _told(row, fields)
+    context.portal.company.catalog.currencies[row["CURRENCY"]] = _stored_values(row, fields)
     context.portal.native.updated("currencies", row["CURRENCY"])
     return Result(True)
 
@@ -50,7 +50,7 @@ def currency_delete(context: Context, params: Params) -> Result:
     return Result(True)
 
 
-def _told(row: Row, fields: Row) -> Row:
+def _stored_values(row: Row, fields: Row) -> Row:
     """In the language of the portal, and numbers as texts."""
     own = {name: fields[name] for name in ("AMOUNT_CNT", "AMOUNT", "SORT") if fields.get(name) is not None}
     shown = row["_LANG"]["ru"]

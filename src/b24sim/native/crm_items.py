@@ -67,7 +67,7 @@ def batch_import(context: Context, params: Params) -> Result:
 
 
 def item_add(context: Context, params: Params) -> Result:
-    """Made now, by the caller, whatever else is said; robots start."""
+    """Created now, by the caller, in any case; robots start."""
     items, original = _items(context, params), original_names(context, params)
     required(params, "fields")
     fields = mapping(params, "fields")
@@ -172,8 +172,8 @@ def _placed(context: Context, items: BoxItems, row: Row) -> Row:
 
 
 def _closed_today(context: Context, items: BoxItems, before: Row, row: Row) -> Row:
-    """Who comes into a final stage is closed today, whatever is sent (crm lib/Field/CloseDate.php). A new record was in
-    no stage before."""
+    """A record that reaches a final stage is closed today, with any sent date (crm lib/Field/CloseDate.php). A new
+    record was in no stage before."""
     was, now = (_meaning(context, items, one) for one in (before, row))
     if not context.portal.box_habits.closes_today or was == now or now not in {"S", "F"} or "closedate" not in row:
         return row

@@ -1,4 +1,4 @@
-"""What becomes of the fields that a client sends for a CRM record."""
+"""Stores the fields that a client sends for a CRM record."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -20,7 +20,7 @@ IDS = {"companyId", "contactId", "categoryId", "mycompanyId"}
 
 
 def sent_fields(context: Context, items: BoxItems, fields: Row, original: bool) -> Row:
-    """Under their own names. What the type does not know, or may not be written, is passed over in silence."""
+    """Under their own names. Unknown and read-only fields are ignored."""
     custom = {field.code: field for field in items.fields}
     row: Row = {}
     for sent, value in fields.items():
@@ -48,7 +48,7 @@ def new_multifields(context: Context, fields: Row) -> list[Row]:
 
 
 def told(row: Row) -> Row:
-    """What a record says of itself by what is in it."""
+    """Adds values that follow from the others."""
     kinds = {entry["typeId"] for entry in row.get("fm") or []}
     if "hasPhone" in row:
         row = row | {"hasPhone": "Y" if "PHONE" in kinds else "N", "hasEmail": "Y" if "EMAIL" in kinds else "N"}
@@ -123,7 +123,7 @@ def _value(context: Context, field: Field, value: Any) -> Any:
 
 
 def _file(context: Context, value: Any) -> FileId | None:
-    """A new file, or one that is kept by its number; anything else is none."""
+    """A new file, or one that is kept by its number; other values are not files."""
     sent, crm = file_sent(value), context.portal.company.crm
     if sent is not None:
         number = FileId(context.portal.native.number("crm_files"))

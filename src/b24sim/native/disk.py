@@ -56,7 +56,7 @@ def add_subfolder(context: Context, params: Params) -> Result:
     if not name:
         raise _no_name()
     if name in drive.inside(parent.id):
-        raise _taken()
+        raise _name_taken()
     folder = drive.add_folder(parent, name, context.caller.user, now_of(context))
     created(context, "folders", folder.id, f"{parent.id}/{name}")
     numbers: Row = {"ID": folder.id, "REAL_OBJECT_ID": folder.id, "DELETED_TYPE": 0, "DELETED_BY": None}
@@ -105,7 +105,7 @@ def file_move(context: Context, params: Params) -> Result:
     if number not in drive.files:
         raise not_found(number)
     if drive.files[number].file.name in set(drive.inside(place)):
-        raise _taken()
+        raise _name_taken()
     drive.files[number].folder = place
     return Result(_file_row(context, drive.files[number]) | {"PARENT_ID": place})
 
@@ -115,7 +115,7 @@ def keep(context: Context, place: int, name: str, data: bytes, *, unique: bool) 
     drive = context.portal.company.drive
     taken = set(drive.inside(place))
     if name in taken and not unique:
-        raise _taken()
+        raise _name_taken()
     fresh = _free_name(name, taken)
     uploaded = drive.add_file(place, fresh, data, by=context.caller.user, at=now_of(context))
     # What lies in the folder of a chat is there for a message.
@@ -224,7 +224,7 @@ def _no_name() -> RestError:
     return RestError("DISK_BASE_SERVICE_22001", "Error: required parameter NAME (DISK_BASE_SERVICE_22001)")
 
 
-def _taken() -> RestError:
+def _name_taken() -> RestError:
     return RestError("DISK_OBJ_22000", "Файл с таким именем уже есть (DISK_OBJ_22000)")
 
 

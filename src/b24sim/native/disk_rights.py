@@ -1,4 +1,4 @@
-"""Who may open what on the Drive: an administrator has no rights there that others have not."""
+"""Access rights on the Drive: an administrator has no more rights there than others."""
 
 from b24sim.company.drive import COMMON, GROUP, USER, Folder
 from b24sim.context import Context, Method
@@ -13,7 +13,7 @@ LEVELS = {"disk_access_read", "disk_access_add", "disk_access_edit", "disk_acces
 
 
 def share_to_user(context: Context, params: Params) -> Result:
-    """He is told about it."""
+    """The user is notified."""
     folder = folder_of(context, parameter(params, "ID", 0))
     user = parameter(params, "USERID", 1)
     if params.get("TASKNAME") not in LEVELS or user not in context.portal.company.users:

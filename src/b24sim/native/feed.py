@@ -21,7 +21,7 @@ _CODE = re.compile(r"(UA|U\d+|SG\d+|DR?\d+)")
 
 
 def add(context: Context, params: Params) -> Result:
-    """Recipients are judged for the author: he cannot write to a group he is not in."""
+    """Recipients are checked for the author, who cannot write to groups without membership."""
     text = str(params.get("POST_MESSAGE") or "")
     if not text.strip():
         raise RestError(NOT_ADDED, "Blog post hasn't been added")
@@ -45,7 +45,7 @@ def add(context: Context, params: Params) -> Result:
 
 def update(context: Context, params: Params) -> Result:
     """A text without a title makes a new title out of itself."""
-    post = _own(context, params)
+    post = _editable_post(context, params)
     if params.get("POST_MESSAGE"):
         post.extra |= {"DETAIL_TEXT": str(params["POST_MESSAGE"]), "TITLE": str(params.get("POST_TITLE") or "")}
     if "DEST" in params:
@@ -57,7 +57,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def share(context: Context, params: Params) -> Result:
-    post = _own(context, params)
+    post = _editable_post(context, params)
     post.dest = tuple(dict.fromkeys((*post.dest, *_recipients(context, params, post.author))))
     _show(context, post)
     context.portal.native.updated("posts", post.id)
@@ -66,7 +66,7 @@ def share(context: Context, params: Params) -> Result:
 
 def delete(context: Context, params: Params) -> Result:
     """Its comments go with it."""
-    post, company = _own(context, params), context.portal.company
+    post, company = _editable_post(context, params), context.portal.company
     comments = company.feed_rows.comments
     for number in [number for number in comments if comments.row(number)["_post_id"] == post.id]:
         context.portal.native.deleted("comments", number)
@@ -79,7 +79,7 @@ def delete(context: Context, params: Params) -> Result:
 
 
 def author_of(context: Context, params: Params) -> int:
-    """Whom an administrator names; everybody else writes for himself."""
+    """The author: an administrator may name another user, others write in their own name."""
     named = whole(params.get("USER_ID")) if context.caller.admin else 0
     if named and named not in context.portal.company.users:
         raise RestError("", "No user found")
@@ -146,7 +146,7 @@ def _known(post: Post) -> list[int]:
     return list(post.extra.get("FILES", []))
 
 
-def _own(context: Context, params: Params) -> Post:
+def _editable_post(context: Context, params: Params) -> Post:
     """One's own posts, and all for an administrator."""
     post = context.portal.company.feed.posts.get(whole(params.get("POST_ID")))
     if post is None:

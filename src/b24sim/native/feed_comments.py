@@ -18,7 +18,7 @@ BLOG_APART = 500_000
 def add(context: Context, params: Params) -> Result:
     """The number that comes back is the one that deletes it; listings count by another one."""
     company, text = context.portal.company, str(params.get("TEXT") or "")
-    author, post = author_of(context, params), _seen(context, params)
+    author, post = author_of(context, params), _visible_post(context, params)
     if not text.strip():
         raise RestError("", "Blog comment hasn't been added")
     if not params.get("FILES") and _said_before(context, post, author, text):
@@ -50,7 +50,7 @@ def delete(context: Context, params: Params) -> Result:
     return Result(True)
 
 
-def _seen(context: Context, params: Params) -> Post:
+def _visible_post(context: Context, params: Params) -> Post:
     """The caller himself must see the post, unless it is commented in its own author's name."""
     company = context.portal.company
     post = company.feed.posts.get(whole(params.get("POST_ID")))

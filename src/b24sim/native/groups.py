@@ -105,7 +105,7 @@ def known_group(context: Context, value: Any) -> int:
 
 
 def recount(context: Context, number: int, **changes: str) -> None:
-    """What a group's row tells of its members."""
+    """The values about members in a group's row."""
     groups, group = context.portal.company.groups, context.portal.company.groups_by_id[number]
     moderators = sum(role == "E" for role in group.roles.values())
     columns = {"NUMBER_OF_MEMBERS": str(len(group.roles)), "_NUMBER_OF_MODERATORS": str(moderators)}

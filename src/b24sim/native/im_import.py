@@ -27,7 +27,7 @@ BROKEN = "Не удалось импортировать сообщение"
 
 
 def create_group(context: Context, params: Params) -> Result:
-    """Its owner is in it at once, and nobody else."""
+    """Only its owner is a member at first."""
     company, fields, owner = context.portal.company, mapping(params, "fields"), whole(params.get("ownerId"))
     if owner not in company.users:
         raise RestError("CREATION_ERROR", "Chat creation error")
@@ -111,7 +111,7 @@ def message_update(context: Context, params: Params) -> Result:
 
 
 def _accepted(context: Context, chat: Chat, message: Row) -> tuple[float | None, str]:
-    """When it is said to be written, and what is wrong with it."""
+    """The given date of a message, and its error."""
     at = _moment(message.get("dateCreate"))
     if at is None:
         return None, "IMPORT_DATETIME_ERROR"

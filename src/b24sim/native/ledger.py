@@ -1,4 +1,4 @@
-"""What a client wrote through a box's own methods, how often, and what noise that made."""
+"""Records of the writes of a client by a box's own methods, how often, and with which notifications."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -49,7 +49,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    """Its place stays. An administrator deletes what dismissed people said."""
+    """Its place stays. An administrator may delete messages of dismissed users."""
     chat, place = _message(context, params)
     row = chat.added[place]
     mine = row["author_id"] == context.caller.user or (context.caller.admin and _dismissed(context, row["author_id"]))

@@ -91,7 +91,7 @@ def own_field(context: Context, entity: str, code: str, sent: Row) -> OwnField:
 
 
 def as_older(sent: Row) -> Row:
-    """What the older methods take of a description."""
+    """The parts of a description that the older methods accept."""
     return sent if sent.get("USER_TYPE_ID") in WITH_SETTINGS else sent | {"SETTINGS": {}}
 
 

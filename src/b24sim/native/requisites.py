@@ -312,7 +312,7 @@ def _lines(fields: Row) -> Row:
 
 
 def link_register(context: Context, params: Params) -> Result:
-    """What is chosen must belong to the client of the record; 0 is none."""
+    """The chosen one must belong to the client of the record; 0 means none."""
     fields, requisites = mapping(params, "FIELDS"), all_of(context)
     kind, owner = whole(fields.get("ENTITY_TYPE_ID")), whole(fields.get("ENTITY_ID"))
     items = context.portal.company.crm.items.get(kind)

@@ -1,4 +1,4 @@
-"""One more message in a chat: now, and in nobody else's name."""
+"""Adds a message to a chat: now, in the caller's name."""
 
 from b24sim.company.chats import Chat
 from b24sim.context import Context
@@ -27,7 +27,7 @@ def say(context: Context, chat: Chat, text: str, *, author: int, files: list[int
 
 
 def announce(context: Context, chat: Chat, text: str, code: str) -> None:
-    """What the portal itself says about a chat."""
+    """A message of the portal itself about a chat."""
     number = context.portal.native.number("messages")
     row: Row = {
         "id": number, "chat_id": chat.id, "author_id": 0, "date": iso_now(context), "text": text, "unread": False,

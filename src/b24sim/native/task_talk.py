@@ -1,4 +1,4 @@
-"""What a box says about a task by itself: among the comments, where all users read it."""
+"""Messages of the box about a task, among its comments."""
 
 from b24sim.context import Context
 from b24sim.native.said import announce

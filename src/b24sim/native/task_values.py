@@ -1,4 +1,4 @@
-"""What becomes of the fields that a client sends for a task."""
+"""Stores the fields that a client sends for a task."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def core(text: str) -> RestError:
 
 
 def sent_values(context: Context, sent: Row) -> Row:
-    """Names count in upper case. What is not known, or not to be written, is passed over in silence."""
+    """Names count in upper case. Unknown and read-only fields are ignored."""
     row: Row = {name: str(whole(sent[name])) for name in (*PEOPLE, *NUMBERS) if sent.get(name) not in (None, "")}
     row |= {name: str(sent[name] or "") for name in TEXTS if name in sent}
     row |= {name: flag(sent[name]) for name in FLAGS if name in sent}

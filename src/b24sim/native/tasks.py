@@ -57,7 +57,7 @@ def add(context: Context, params: Params) -> Result:
 
 
 def update(context: Context, params: Params) -> Result:
-    """A change of status tells who and when by itself; other times stay as they are sent."""
+    """A change of status sets its user and time; other times stay as sent."""
     number, sent = known(context, params), mapping(params, "fields")
     if not sent:
         raise RestError(100, "Could not find value for parameter {fields} (internal error)")

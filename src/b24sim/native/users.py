@@ -103,7 +103,7 @@ def _belongs_somewhere(context: Context, params: Params, extranet: bool) -> None
 
 
 def _accepted(context: Context, number: int, params: Params) -> Row:
-    """What is kept of the fields sent; others are passed over in silence. None takes a value away."""
+    """The accepted fields; others are ignored. None removes a value."""
     custom = {row["FIELD_NAME"]: row for row in context.portal.company.user_fields}
     row: Row = {}
     for name, value in params.items():

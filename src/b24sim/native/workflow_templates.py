@@ -40,7 +40,7 @@ def update(context: Context, params: Params) -> Result:
     fields = params.get("FIELDS")
     if not isinstance(fields, dict) or not fields:
         raise _invalid("No fields to update.")
-    number, row = _own(context, params, code, "update")
+    number, row = _own_template(context, params, code, "update")
     changed: Row = {}
     if "NAME" in fields:
         changed["NAME"] = _name(fields["NAME"])
@@ -56,14 +56,14 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    number, _ = _own(context, params, _application(context), "delete")
+    number, _ = _own_template(context, params, _application(context), "delete")
     _templates(context).remove(number)
     context.portal.native.deleted(KIND, number)
     return Result(None)
 
 
 def _application(context: Context) -> str:
-    """What templates of this application are marked with."""
+    """The mark of templates of this application."""
     if not context.caller.application:
         raise RestError("ACCESS_DENIED", "Application context required", 403)
     if not context.caller.admin:
@@ -71,7 +71,7 @@ def _application(context: Context) -> str:
     return f"rest_app_{context.caller.application}"
 
 
-def _own(context: Context, params: Params, code: str, act: str) -> tuple[int, Row]:
+def _own_template(context: Context, params: Params, code: str, act: str) -> tuple[int, Row]:
     number = whole(params.get("ID"))
     if number not in _templates(context):
         raise RestError("ERROR_TEMPLATE_NOT_FOUND", "Workflow template not found.")
@@ -98,7 +98,7 @@ def _name(value: Any) -> str:
 
 
 def _start(value: Any) -> str:
-    """Kernels compare it as a text: a number in JSON is none of these."""
+    """Kernels compare it as a text, so a number in JSON matches none."""
     if not isinstance(value, str) or value not in STARTS:
         raise _invalid("Incorrect field AUTO_EXECUTE!")
     return value

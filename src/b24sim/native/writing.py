@@ -1,4 +1,4 @@
-"""What every writing method needs: who writes, when, and the refusals they have in common."""
+"""Shared by all writing methods: the user, the time and common refusals."""
 
 import binascii
 from base64 import b64decode

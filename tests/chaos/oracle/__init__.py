@@ -1,4 +1,4 @@
-"""What the box should hold, worked out from the source's own dumps alone: nothing of b24migrate is used here."""
+"""The expected content of the box, derived from the source's dumps only, without any code of b24migrate."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def expected(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
 
 
 def key(stream: str, number: str) -> str:
-    """Chats and messages have the two keys that break the rule; what is in a catalogue is told by its own id."""
+    """Chats and messages have the two irregular keys; records of the catalog are identified by their own ID."""
     if stream == "chats":
         return f"source:chat:{number}"
     if stream == "chat_messages":

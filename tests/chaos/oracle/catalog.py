@@ -1,4 +1,5 @@
-"""The product catalogue: products name what the rest became. What every box has of it is linked and keeps its name."""
+"""The product catalog: products refer to the other records. Entries that every box has are linked and keep their
+names."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def failures(source: Source) -> Bad:
 
 
 def unimportable(source: Source) -> dict[str, str]:
-    """Users that cannot be imported, and the code that says why."""
+    """Users that cannot be imported, with their error codes."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, user in sorted(source["users"].items(), key=lambda entry: int(entry[0])):
@@ -66,8 +66,8 @@ def _has_its_place(source: Source, deal: Fields) -> bool:
 
 
 def _items_without_parents(source: Source, bad: Bad) -> None:
-    """A parent that exists is required; so whoever hangs on a failed record fails, and so do those who hang on him,
-    unless he may not wait for him."""
+    """An existing parent is required: a child of a failed record fails, and so do its own children, unless a record
+    must not wait for its parent."""
     before = -1
     while before != len(bad["crm_spitems"]):
         before = len(bad["crm_spitems"])
@@ -78,7 +78,7 @@ def _items_without_parents(source: Source, bad: Bad) -> None:
 
 
 def _requisites_without_owners(source: Source, bad: Bad) -> None:
-    """What belongs to a record that failed fails with it."""
+    """Children of a failed record fail with it."""
     for stream in REQUISITES:
         for key, row in source[stream].items():
             kind, number = int(row.get("ENTITY_TYPE_ID", 8)), row.get("ENTITY_ID")
@@ -105,7 +105,7 @@ def _without_any_owner(source: Source, bad: Bad) -> None:
 
 
 def orphans(source: Source, bad: Bad) -> list[tuple[str, str]]:
-    """Items that arrived without a parent who failed: who, and whom he lacks. Verify must tell of them."""
+    """Items that arrived without their failed parent, with that parent. Verify must report them."""
     return [
         (key, number)
         for key, row in source["crm_spitems"].items()

@@ -1,4 +1,4 @@
-"""Posts of the feed, and the comments that the webhook's owner wrote: the portal shows him no other's text."""
+"""Posts of the feed, and the comments of the webhook's owner: the portal shows no other texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _post(row: Fields, source: Source, ids: Ids) -> Fields:
         "DATE_PUBLISH": utc(row["DATE_PUBLISH"]),
         "DEST": set(_recipients(row, ids)),
         "IMPORTANT": hidden["IMPORTANT"],
-        # A tag's name is told by the text alone.
+        # Only the text contains a tag's name.
         "TAGS": [tag for tag in hidden["TAGS"] if tag in row["DETAIL_TEXT"]],
         "FILES": ids.files(files.values()),
     }

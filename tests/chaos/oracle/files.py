@@ -14,7 +14,7 @@ Wanted = Iterator[tuple[str, Fields]]
 
 
 def wanted(source: Source) -> Wanted:
-    """Key -> size, SHA-256 and, where the source tells it, name. Those of records that fail are moved as well."""
+    """Key -> size, SHA-256 and, if the source returns it, name. Files of failed records are migrated as well."""
     before = (*_pictures(source), *_of_chats(source), *_of_crm(source), *_of_tasks(source), *_of_feed(source))
     for key, about in (*before, *_of_timeline(source), *_of_catalog(source)):
         yield f"source:file:{key}", about
@@ -87,7 +87,7 @@ def _of_tasks(source: Source) -> Wanted:
 
 
 def _of_comments(source: Source) -> Iterator[tuple[str, bool]]:
-    """The object, and whether the forum tells it."""
+    """The object, and whether the forum returns it."""
     for number, row in source["task_comments"].items():
         yield from ((one, number in source.forum) for one in row["files"])
 

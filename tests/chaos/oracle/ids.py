@@ -57,7 +57,7 @@ class Ids:
         return list(dict.fromkeys(one for one in map(self.user, numbers) if one))
 
     def author(self, number: Json) -> str:
-        """Somebody whom nobody knows any more is the placeholder."""
+        """A deleted user becomes the placeholder."""
         return self.user(number) or self.source.placeholder
 
     # ------------------------------------------------------------ CRM
@@ -72,7 +72,7 @@ class Ids:
         return self.record("crm_categories", f"{kind}:{number}")
 
     def stage(self, dictionary: str, code: str) -> str | None:
-        """What the box calls it, even where it had the stage under another code."""
+        """The box's code, also for a stage that it had under another one."""
         return self._stages.get(f"source:crm_stages:{dictionary}:{code}")
 
     def item(self, kind: int, number: Json) -> str | None:

@@ -14,7 +14,7 @@ Fields = dict[str, Json]
 Rows = dict[str, Fields]
 ME = "1"  # the owner of the source's webhook
 # Chats that a rule leaves out: of tasks (they travel with them), open lines, talks with the assistant, notifications,
-# and a letter that nobody knows.
+# and an unknown letter.
 EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
 LEAD, DEAL, CONTACT, COMPANY, QUOTE, INVOICE = 1, 2, 3, 4, 7, 31
 NO_VALUES = ("E", "G", "F")  # types of properties that are links to other elements, and pictures
@@ -60,7 +60,8 @@ class Source:
     placeholder: str = ""
     templates: int = 0  # of recurring deals, which are no deals
     properties: int = 0  # of products, whose values mean nothing elsewhere
-    in_turn: bool = False  # the target takes CRM records by their age only: nobody waits for a parent of his own stream
+    # the target accepts CRM records in order of age only: no record waits for a parent in its own stream
+    in_turn: bool = False
     _attached: dict[str, Attached] = field(default_factory=dict)
     _readable: dict[str, Json] = field(default_factory=dict)
 
@@ -91,7 +92,7 @@ class Source:
         return self._attached[number]
 
     def on_drive(self, number: str) -> Json:
-        """What the Drive says about a file, None where it does not let the webhook's owner."""
+        """The Drive's data of a file; None if the webhook's owner has no access."""
         if number not in self._readable:
             self._readable[number] = self.ask("disk.file.get", {"id": number})
         return self._readable[number]
@@ -133,7 +134,7 @@ def source_of(cloud: Portal, untaken: Collection[str] = ()) -> Source:
 
 
 def _leave_what_is_asked_for(source: Source) -> None:
-    """Nobody asks for what is beside a record that is not migrated."""
+    """Data of a record that is not migrated is not requested."""
     from tests.chaos.oracle.timeline import asked  # which needs the source itself
 
     assert source.excluded_activities is not None  # counted before they go

@@ -1,4 +1,4 @@
-"""Smart processes, pipelines, stages and dictionaries. What the box had already keeps its own values."""
+"""Smart processes, pipelines, stages and dictionaries. Records that the box had already keep their own values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Ids inside texts: mentions, files, and links to the old portal's pages. What the box does not have stays as it was."""
+"""Ids inside texts: mentions, files, and links to the old portal's pages. IDs of records that the box does not have
+stay unchanged."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def rewritten(ids: Ids, text: str | None, attachments: Mapping[str, str] | None 
     )
     for pattern, there in tags:
         text = re.sub(pattern, partial(_tag, there), text, flags=re.IGNORECASE)
-    # With the portal before it or from its root, but not as a part of somebody else's address.
+    # With the portal's host or from its root, but not as a part of another host's address.
     link = rf"({re.escape(ids.source.url)}|(?<![\w/.:%-]))(/[\w/]*)"
     return re.sub(link, lambda found: _page(ids, found), text)
 

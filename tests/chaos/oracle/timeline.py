@@ -1,4 +1,4 @@
-"""What hangs on records of the CRM: calls, activities, comments, notes and entries of applications."""
+"""Calls, activities, comments, notes and log entries of CRM records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Owner = tuple[int, int]
 ORDER = 14
 OWNER_WORDS = {"LEAD": 1, "CONTACT": 3, "COMPANY": 4}
 NAMES = {1: "lead", 2: "deal", 3: "contact", 4: "company", 7: "quote", 31: "smart_invoice", ORDER: "order"}
-# Records of other parts of the portal, and what nobody knows.
+# Records of other parts of the portal, and unknown types.
 SHOWN_ONLY = frozenset({"CRM_TASKS_TASK", "IMOPENLINES_SESSION", "CONFIGURABLE_REST_APP", "PARTNER_WIDGET"})
 MESSAGES = frozenset({"CRM_SMS", "CRM_WHATSAPP"})
 COMPRESSED = "_COMPRESSED"
@@ -43,7 +43,7 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
 
 
 def asked(source: Source, stream: str) -> dict[str, Fields]:
-    """Those that the lists show: of a record that is not migrated nobody asks for comments or entries."""
+    """Those that the lists show: comments and entries of a record that is not migrated are not requested."""
     rows = source[stream]
     if stream == "crm_activities":
         return {key: row for key, row in rows.items() if key not in source.excluded_activities}

@@ -28,7 +28,7 @@ def _template(row: Fields, ids: Ids) -> Fields:
         **{name: row[name] for name in ("MODULE_ID", "ENTITY", "NAME", "DESCRIPTION")},
         "USER_ID": ids.user(row["USER_ID"]),
         "MODIFIED": utc(row["MODIFIED"]),
-        # A template that names what is not there must not start by itself.
+        # A template with unresolved IDs must not start automatically.
         "AUTO_EXECUTE": 0 if tree.missed else int(row["AUTO_EXECUTE"]),
     }
 

@@ -1,4 +1,4 @@
-"""What Azure documents and our files rely on."""
+"""Facts in Azure's documentation that our files rely on."""
 
 from __future__ import annotations
 

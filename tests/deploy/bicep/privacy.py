@@ -9,7 +9,7 @@ from typing import Any
 from tests.deploy.bicep import facts
 from tests.deploy.bicep.evaluation import Resource
 
-# What a resource must say, by its place in the body.
+# Required values of a resource, by their place in the body.
 PROMISES: dict[str, dict[str, object]] = {
     "Microsoft.Storage/storageAccounts": {
         "properties.allowSharedKeyAccess": False,
@@ -40,7 +40,7 @@ CLOSED = ("Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults", "Mic
 
 
 def complaints(resources: list[Resource], *, closed: bool) -> list[str]:
-    """`closed`: nobody was named who may call from outside."""
+    """`closed`: no address outside may call."""
     return [
         f"{one.file}:{one.line}: {one.type} {text}"
         for one in resources

@@ -15,7 +15,7 @@ _KINDS |= {"parameter_declaration": "param", "variable_declaration": "var"}
 
 
 class Broken(Exception):
-    """The file cannot be read; says where."""
+    """The file cannot be parsed; with the place."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Statement:
 
     @property
     def body(self) -> dict[str, Node]:
-        """What is declared, without the loop and the condition around it."""
+        """The declaration without the loop and the condition around it."""
         value = self.value
         while value is not None and value.type in ("for_statement", "if_statement"):
             value = children(value)[-1]
@@ -108,7 +108,7 @@ def text(node: Node) -> str:
 
 
 def plain(node: Node) -> str:
-    """What a string says without what is put into it; of a name the name itself."""
+    """A string without its interpolated parts; for a name the name itself."""
     return (
         "".join(text(one) for one in children(node) if one.type == "string_content")
         if node.type == "string"

@@ -1,4 +1,4 @@
-"""A service whose answers get lost: what is sent to it arrives, but whoever sent it hears nothing and asks again."""
+"""A service whose answers get lost: requests arrive, but the sender gets no answer and repeats them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table service that answers what it is told to, for what Azurite never says."""
+"""A table service with scripted answers, for answers that Azurite never gives."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_these(*answers: Answer) -> Iterator[Account]:
     """An account whose tables answer so, one after the other, and must be asked for all of them."""
     with served(*answers) as port:
         environ = {**os.environ, "AZURITE_TABLE_PORT": str(port)}
-        with closing(Account(Address.of("azure://azurite"), environ)) as account:
+        with closing(Account(Address.parse("azure://azurite"), environ)) as account:
             yield account
 
 

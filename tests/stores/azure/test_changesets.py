@@ -112,7 +112,7 @@ def test_operations_on_several_partitions_are_no_transaction() -> None:
 
 @pytest.fixture
 def account() -> Iterator[Account]:
-    with closing(Account(Address.of(azurite.url()))) as account:
+    with closing(Account(Address.parse(azurite.url()))) as account:
         account.make_tables(["Groups"])
         yield account
 

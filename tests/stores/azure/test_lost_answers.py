@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 from tests import azurite
 from tests.stores.azure import lossy_service
-from tests.stores.labourer import PAGE, SCOPE, labour, raise_number
-from tests.stores.shelf import GROUPS, TABLES, Time
+from tests.stores.queue_worker import PAGE, SCOPE, raise_number, work
+from tests.stores.samples import GROUPS, TABLES, Time
 
 from b24migrate.model.records import Job, Status
 from b24migrate.ports import RUNS, RegisterRow
@@ -90,7 +90,7 @@ def test_jobs_are_done_once_and_records_counted_once() -> None:
         ):
             opened = open_store(url, TABLES, Time())
             opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(0, 8, 2)])
-            labour(opened, "host")
+            work(opened, "host")
             opened.store.close()
         assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {Status.NEW: 9 * PAGE // 2 - 8, Status.IMPORT_OK: 8}
         assert store.counters() == {"seen:Groups:1": 9 * PAGE // 2, "work": 8}

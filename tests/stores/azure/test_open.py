@@ -15,7 +15,7 @@ import pytest
 from tests import azurite
 from tests.stores.azure import lossy_service
 from tests.stores.azure.scripted_service import listening
-from tests.stores.shelf import GROUPS, TABLES, Time, row, stage
+from tests.stores.samples import GROUPS, TABLES, Time, row, stage
 
 from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.model.records import Status, Table
@@ -68,7 +68,7 @@ def test_who_has_a_role_for_one_container_or_queue_need_not_make_it(
     """Azure may forbid to make what is there already; Azurite knows no roles."""
     with forbidding(there) as port, ExitStack() as stack:
         ports = {f"AZURITE_{service}_PORT": str(port) for service in ("BLOB", "QUEUE")}
-        account = stack.enter_context(closing(Account(Address.of("azure://azurite"), {**os.environ, **ports})))
+        account = stack.enter_context(closing(Account(Address.parse("azure://azurite"), {**os.environ, **ports})))
         if not there:
             stack.enter_context(pytest.raises(MigrationError))
         make(account, "files")
@@ -119,7 +119,7 @@ def test_looking_for_a_store_makes_none() -> None:
 def test_a_store_of_another_version_is_left_alone() -> None:
     url = azurite.url()
     open_store(url, TABLES, Time()).store.close()
-    with closing(Account(Address.of(url))) as account:
+    with closing(Account(Address.parse(url))) as account:
         account.table(INFO).update_entity({"PartitionKey": "store", "RowKey": "info", "Version": 99})
     with pytest.raises(BadConfiguration, match=r"version 99.*needs version 1.*start a new one"):
         open_store(url, TABLES, Time())
@@ -127,7 +127,7 @@ def test_a_store_of_another_version_is_left_alone() -> None:
 
 def test_a_table_that_somebody_deleted_is_named_as_the_trouble() -> None:
     url = azurite.url()
-    with closing(open_store(url, TABLES, Time()).store) as store, closing(Account(Address.of(url))) as account:
+    with closing(open_store(url, TABLES, Time()).store) as store, closing(Account(Address.parse(url))) as account:
         account.table("Groups").delete_table()
         with pytest.raises(Halted, match=r"TableNotFound.*were not deleted"):
             stage(store, row(1))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from tests import azurite
 from tests.stores.azure.values import ids, long_texts, values
-from tests.stores.shelf import TABLES, Time
+from tests.stores.samples import TABLES, Time
 
 from b24migrate.model.records import Json
 from b24migrate.ports import CUSTOM_FIELDS, RUNS, RegisterRow, Store

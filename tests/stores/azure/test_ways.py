@@ -30,7 +30,7 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def account() -> Iterator[Account]:
-    with closing(Account(Address.of("azure://azurite"), {"AZURITE_TABLE_PORT": NOWHERE})) as account:
+    with closing(Account(Address.parse("azure://azurite"), {"AZURITE_TABLE_PORT": NOWHERE})) as account:
         yield account
 
 
@@ -45,7 +45,7 @@ def test_a_host_that_is_to_be_reached_without_the_proxy_is(account: Account, mon
     monkeypatch.setitem(accounts._PATIENCE, "table", {"retry_total": 0})
     with pytest.raises(ServiceRequestError):
         account.submit("Groups", ONE)
-    with closing(Account(Address.of("azure://azurite"), {"AZURITE_TABLE_PORT": NOWHERE})) as another:
+    with closing(Account(Address.parse("azure://azurite"), {"AZURITE_TABLE_PORT": NOWHERE})) as another:
         monkeypatch.delenv("no_proxy")
         assert another.submit("Groups", ONE) == [{"etag": "1"}]
 

@@ -1,4 +1,4 @@
-"""What a portal might send, at its worst: ids and values for property-based tests."""
+"""Extreme IDs and values of portals, for property-based tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 from b24migrate.stores.azure.limits import TEXT_UNITS
 from b24migrate.stores.azure.properties import content_name
 
-# Every code point, halves of surrogate pairs too, and more often those that somebody treats differently.
+# Every code point, also halves of surrogate pairs, and more often those with special treatment.
 odd = st.sampled_from(
     list("/\\#?'%$!~:+& \x00\t\n\x7f\x9f\u00a0\ud7ff\ud800\udfff\ue000\ufeff\ufffe\uffff\U00010000\U0010ffff")
 )
@@ -40,7 +40,7 @@ long_texts = st.builds(
 
 
 class Shelf(dict[str, bytes]):
-    """Where large values go in tests that need no Azurite."""
+    """The storage of large values in tests that need no Azurite."""
 
     def put(self, content: bytes) -> str:
         self[content_name(content)] = content

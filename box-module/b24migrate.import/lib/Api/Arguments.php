@@ -8,7 +8,7 @@ use B24migrate\Import\Contract\{CallFault, Json};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Reads the arguments of a call; whatever is malformed is refused as a whole, before anything happens. */
+/** Reads the arguments of a call. A malformed call is refused as a whole, before anything is changed. */
 final class Arguments
 {
     public const MOST_KEYS = 500;

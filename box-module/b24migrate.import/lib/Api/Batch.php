@@ -80,7 +80,7 @@ final class Batch
         if ($entry !== null && $entry->stream !== $this->stream->name) {
             throw new ItemFault('VALIDATION', 'key', "$key stands for a record of $entry->stream");
         }
-        // what an item that failed has left out is not said of the next one
+        // losses of a failed item must not be reported for the next one
         $this->records->leftOut();
         $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
         $known = array_intersect_key($fields, $kinds);

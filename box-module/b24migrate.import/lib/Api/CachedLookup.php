@@ -55,7 +55,7 @@ final class CachedLookup implements Lookup
             }
         }
         $id = $this->known[$stream]['find ' . serialize($values)] ??= $this->box->records($stream)->find($values);
-        // what a rehearsal has changed is no longer what the box says it is
+        // a dry run changes these values, so that they differ from the box
         return isset($this->imagined[$stream][$id ?? '']) ? null : $id;
     }
 

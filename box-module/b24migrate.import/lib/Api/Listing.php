@@ -31,7 +31,7 @@ final class Listing
         $now = $ids === [] ? [] : $box->records($stream->name)->read(array_values(array_unique($ids)));
         $items = [];
         foreach ($entries as $entry) {
-            // what somebody has deleted on the box is not there any more, and the client shall see that
+            // the client must see that a user has deleted the record on the box
             if (isset($now[$entry->id])) {
                 $items[] = ['key' => $entry->key, 'id' => $entry->id, 'digest' => $entry->digest]
                     + ['fields' => (object)$now[$entry->id]];

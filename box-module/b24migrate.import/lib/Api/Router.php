@@ -20,7 +20,7 @@ final class Router
     {
     }
 
-    /** @return list<string> every method of the contract for these entities, and the three of this module beside it */
+    /** @return list<string> every method of the contract for these entities, and three of this module */
     public static function methods(array $entities = Catalog::ENTITIES): array
     {
         $methods = self::ALONE;

@@ -113,7 +113,7 @@ final class Uploads
         return null;
     }
 
-    /** @return array{name: string, size: int, sha256: string} what a client says about the whole file */
+    /** @return array{name: string, size: int, sha256: string} the client's data about the whole file */
     private function parseFile(Arguments $body): array
     {
         [$name, $size, $sha256] = [$body->text('name'), $body->whole('size'), $body->text('sha256')];

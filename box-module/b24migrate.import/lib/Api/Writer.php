@@ -30,7 +30,7 @@ class Writer
         return hash('sha256', Json::canonical($filled));
     }
 
-    /** Runs the work while nobody else imports the same. */
+    /** Runs the work while no other call imports the same. */
     public function withLock(string $name, callable $work): mixed
     {
         return $this->box->guard()->withLock($name, $work);
@@ -97,7 +97,7 @@ class Writer
         return $entry->id;
     }
 
-    /** Notes what the written records look like now, to tell later whether somebody has changed them since. */
+    /** Notes fingerprints of the written records, to detect later changes by users. */
     public function storeFingerprints(Stream $stream): void
     {
         $mine = static fn ($entry) => $entry->stream === $stream->name && !$entry->linked;

@@ -19,7 +19,7 @@ final class CatalogRules
         return $box->find('crm_measures', ['code' => $fields['code'] ?? null]);
     }
 
-    /** No tax at all is something else than one of 0 %, and a box has one entry for it, whatever it is called. */
+    /** No tax differs from a tax of 0 %, and a box has one entry for it, under any name. */
     public static function sameVat(array $fields, Lookup $box): ?string
     {
         return isset($fields['rate'])
@@ -27,7 +27,7 @@ final class CatalogRules
             : $box->find('crm_vats', ['withoutTax' => true]);
     }
 
-    /** There is one base price on every box; the others are told apart by their XML_ID, or else by their name. */
+    /** Every box has one base price; the others are identified by their XML_ID, or else by their name. */
     public static function samePriceType(array $fields, Lookup $box): ?string
     {
         return (($fields['base'] ?? null) === true ? $box->find('crm_price_types', ['base' => true]) : null)

@@ -132,7 +132,7 @@ final class CrmRules
         }
     }
 
-    /** Pipelines of different types are different things, even where the source counts them alike. */
+    /** Pipelines of different types are different, even if they have the same ID in the source. */
     private static function categoryOf(string $type, string $category, Inspection $seen): void
     {
         $fields = $seen->referAndRead('crm_categories', $category, 'PARENT_NOT_FOUND');

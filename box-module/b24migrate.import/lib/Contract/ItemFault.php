@@ -18,7 +18,7 @@ final class ItemFault extends \RuntimeException
         parent::__construct($message);
     }
 
-    /** Whatever else went wrong may go well another time. Where the box keeps its files is nobody's business. */
+    /** Other errors may be temporary. Paths of the box are not sent to the client. */
     public static function of(\Throwable $any): self
     {
         $told = preg_replace('~(?<![\w/])(?:/[^\s/:;,()\'"]+){2,}~', '(path)', $any->getMessage());

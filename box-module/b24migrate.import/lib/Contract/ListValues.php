@@ -10,7 +10,7 @@ defined('B_PROLOG_INCLUDED') || exit;
 final class ListValues
 {
     /**
-     * XML_IDs are compared first: two values may be spelled alike.
+     * XML_IDs are compared first, because two values may have the same spelling.
      *
      * @param list<mixed> $sent objects with id, value and xmlId
      * @param list<array<string, mixed>> $there

@@ -44,7 +44,7 @@ final class CatalogPriceTypes extends TableGateway
         return $isUsed ? 'products have such prices' : null;
     }
 
-    /** Whoever sees the base price sees the new one: the kernel does not take a price type that nobody sees. */
+    /** Users who see the base price see the new one: the kernel refuses a price type without readers. */
     private static function groupsOfBasePrice(): array
     {
         $base = self::findRows(GroupTable::class, ['ID'], ['=BASE' => 'Y'])[0]['ID'] ?? 0;

@@ -161,7 +161,7 @@ final class Chats extends Gateway
         return (int)\CIMMessage::GetChatId($one, $other, true) ?: $this->createDialog($one, $other);
     }
 
-    /** The kernel shows guests nobody but those of their groups, and makes no dialog then: the same rows, by hand. */
+    /** The kernel shows guests only members of their groups, and creates no dialog then: these are the same rows. */
     private function createDialog(int $one, int $other): int
     {
         $dialogs = fn(int $user) => ['=USER_ID' => $user, '=MESSAGE_TYPE' => 'P'];
@@ -178,7 +178,7 @@ final class Chats extends Gateway
         return $id;
     }
 
-    /** What the box has made by itself for the same group or record. */
+    /** The chat that the box has created for the same group or record. */
     private function existingChatOf(array $fields): ?int
     {
         $type = $fields['entity_type'] ?? '';

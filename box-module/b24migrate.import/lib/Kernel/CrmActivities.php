@@ -223,7 +223,7 @@ final class CrmActivities extends Gateway
         ];
     }
 
-    /** Lists stay lists; whatever has names is an object. */
+    /** Lists stay lists; values with names become objects. */
     private static function named(array $value): array|object
     {
         return array_is_list($value) ? (object)$value : $value;

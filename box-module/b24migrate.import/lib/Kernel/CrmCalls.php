@@ -66,7 +66,7 @@ final class CrmCalls extends Gateway
     private function row(array $fields): array
     {
         $row = self::columns()->toKernel($fields);
-        // Nothing is not 0: a call without a price, or one that nobody rated.
+        // Empty is not 0: a call without a price, or an unrated one.
         $row = array_fill_keys(array_intersect(['COST', 'CALL_VOTE'], array_keys($fields, null, true)), null) + $row;
         // The column holds the number of a kind as text.
         $row = (isset($row['INCOMING']) ? ['INCOMING' => (string)$row['INCOMING']] : []) + $row;

@@ -25,7 +25,7 @@ final class CrmCategories extends Gateway
                 return CrmNumbers::number($type, (int)$category->getId());
             }
         }
-        // Invoices have one pipeline, which nobody sees, and no place for another.
+        // Invoices have one hidden pipeline and cannot have another.
         $only = $type === \CCrmOwnerType::SmartInvoice ? $this->factory($type)?->getDefaultCategory() : null;
         return $only ? CrmNumbers::number($type, (int)$only->getId()) : null;
     }

@@ -31,7 +31,7 @@ final class CrmItemNumbers
         }
     }
 
-    /** The kernel tries ten times to find a free number, and then nobody can make a quote or an invoice any more. */
+    /** The kernel tries ten times to find a free number; after that no quote or invoice can be created any more. */
     public static function advance(Factory $factory, int $id): void
     {
         [, $column, $type] = self::OF[$factory->getEntityTypeId()];
@@ -50,7 +50,7 @@ final class CrmItemNumbers
         }
     }
 
-    /** What the numerator counts, the 15 of `15/2024`; where its template says nothing, the last digits. */
+    /** The counter in a number, the 15 of `15/2024`; the last digits if the template does not define it. */
     private static function counted(string $number, string $template): int
     {
         $words = (string)preg_replace('/\\\{(?!NUMBER)\w+\\\}/', '.*?', preg_quote($template, '/'));

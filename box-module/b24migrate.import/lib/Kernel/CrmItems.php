@@ -28,7 +28,7 @@ final class CrmItems extends Gateway
         'crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2, 'crm_leads' => 1, 'crm_quotes' => 7,
         'crm_invoices' => 31,
     ];
-    /** The only stage of leads that means success; nobody can delete it. */
+    /** The only stage of leads that means success; it cannot be deleted. */
     private const CONVERTED = 'CONVERTED';
     /** Where the box counts the items of each type from 1, but the contract has one stream, or one word, for several. */
     private const NUMBERED = ['crm_spitems', 'crm_invoices'];
@@ -195,7 +195,7 @@ final class CrmItems extends Gateway
         };
     }
 
-    /** A box makes the type of invoices when somebody opens their page for the first time. */
+    /** A box creates the type of invoices when their page is opened for the first time. */
     public static function findFactory(int $type): ?Factory
     {
         $factory = Container::getInstance()->getFactory($type);

@@ -9,7 +9,7 @@ use Bitrix\Crm\Timeline\Entity\NoteTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Notes: one of an activity, or of a row of the timeline. Their table knows nobody else. */
+/** Notes: of an activity, or of a row of the timeline. Their table has no other owners. */
 final class CrmNotes extends Gateway
 {
     protected const TABLE = NoteTable::class;

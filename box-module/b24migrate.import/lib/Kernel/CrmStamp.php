@@ -6,12 +6,12 @@ namespace B24migrate\Import\Kernel;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** How an item of the CRM is found again that an attempt made before it died: by a stamp, or by what it looks like. */
+/** Finds an item of the CRM that a killed attempt created: by its stamp, or by its other values. */
 final class CrmStamp
 {
-    /** Who says that an ORIGIN_ID is a stamp. */
+    /** The ORIGINATOR_ID of stamps. */
     private const ORIGINATOR = 'b24migrate';
-    /** Of those that have no place for a stamp: what nobody changes, while a title may be another one by now. */
+    /** For types without a field for a stamp: values that do not change, unlike a title. */
     private const LOOKS = ['moment' => 'createdTime', 'link' => 'createdBy'];
     private const NAMES = ['text' => 'quoteNumber originatorId originId xmlId'];
 

@@ -93,7 +93,7 @@ final class CrmValues
         }
     }
 
-    /** What follows when the item is there: nobody is told of it, and no date of it moves. */
+    /** Steps after the item is written, without notifications and without changes of its dates. */
     public function setPastOperation(Item $item, Factory $factory, array $fields): void
     {
         $row = (new Columns(self::PAST_OPERATION, self::FILLED))->toKernel($fields);

@@ -6,7 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Values of UF_*: strings of the site, as legacy classes take them, unless somebody wants something else. */
+/** Values of UF_*: strings of the site, as legacy classes expect them, unless a type needs another form. */
 final class CustomValues
 {
     /** @param array<string, array{type: string, multiple: bool}> $fields those that the box has, by code */

@@ -33,7 +33,7 @@ final class FeedLog
     public static function writePost(int $id, array $fields): void
     {
         $author = (int)$fields['AUTHOR_ID'];
-        // It does not encode by itself what its columns may not hold.
+        // It does not encode values that its columns cannot hold.
         $text = Emoji::encode((string)($fields['DETAIL_TEXT'] ?? ''));
         $at = self::sqlTime($fields['DATE_PUBLISH']);
         $row = [
@@ -64,7 +64,7 @@ final class FeedLog
         \CSocNetLogRights::Add($log, $codes);
     }
 
-    /** What a row says about the post or comment that it shows. */
+    /** The values of a row about its post or comment. */
     public static function ownerColumns(string $kind, int $id, int $owner): array
     {
         return [

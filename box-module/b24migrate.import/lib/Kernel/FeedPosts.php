@@ -131,7 +131,7 @@ final class FeedPosts extends Gateway
             'DATE_CREATE' => $date,
             'DATE_PUBLISH' => $date,
             'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
-            // To nobody would be to everybody.
+            // Without recipients it would be visible to all.
             'SOCNET_RIGHTS' => $to ?: ['U' . $fields['AUTHOR_ID']],
             'UF_BLOG_POST_IMPRTNT' => ($fields['IMPORTANT'] ?? false) ? 1 : 0,
             'HAS_PROPS' => 'Y',

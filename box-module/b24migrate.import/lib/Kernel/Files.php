@@ -96,7 +96,7 @@ final class Files extends Gateway
         return array_replace(array_intersect_key(array_flip($ids), $files), $files);
     }
 
-    /** Rows whose column tells the file instead of its copy. */
+    /** Rows whose column contains the file instead of its copy. */
     public static function withOrigins(array $rows, string $column): array
     {
         $origins = self::origins(array_column($rows, $column));

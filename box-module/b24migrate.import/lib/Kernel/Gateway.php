@@ -9,7 +9,7 @@ use B24migrate\Import\Port\{Box, Records};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** What most streams have in common: each gateway says only how its own kernel differs. */
+/** Shared by most streams: each gateway defines only the differences of its kernel. */
 abstract class Gateway implements Records
 {
     /** The table of the ORM that holds the records, where there is one. */
@@ -24,7 +24,7 @@ abstract class Gateway implements Records
     protected const LOSSES = [];
     protected const APPROXIMATIONS = [];
     protected const VOLATILE = [];
-    /** What a stamp begins with. */
+    /** Prefix of a stamp. */
     public const STAMP = 'b24m_';
 
     /** @var list<string> */

@@ -18,7 +18,7 @@ final class GroupMembers extends Gateway
     protected const ATOMIC = false;
     protected const FIELDS = ['id' => 'GROUP_ID USER_ID', 'text' => 'ROLE'];
 
-    /** One owner, and nobody else with that role. */
+    /** Exactly one owner. */
     public static function setOwner(int $group, int $owner): void
     {
         $crowned = ['=GROUP_ID' => $group, '=ROLE' => SONET_ROLES_OWNER];

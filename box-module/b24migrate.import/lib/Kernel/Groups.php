@@ -126,7 +126,7 @@ final class Groups extends Gateway
 
     public function findLeftover(string $key, array $fields): ?string
     {
-        // Without a date it could be somebody's own group of the same name.
+        // Without a date it could be a user's group of the same name.
         $same = !isset($fields['DATE_CREATE']) ? [] : self::findRows(WorkgroupTable::class, ['ID'], [
             '=OWNER_ID' => (int)$fields['OWNER_ID'],
             '=NAME' => $fields['NAME'],

@@ -14,12 +14,12 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class QuietMode
 {
-    /** What the kernel tells of a catalogue whose records are written: nobody else shall hear of them, or refuse them. */
+    /** Events of the catalog: no other module must handle or refuse them. */
     private const OF_CATALOGUE = [
         'ElementAdd', 'ElementUpdate', 'ElementDelete', 'SectionAdd', 'SectionUpdate', 'SectionDelete', 'PropertyAdd',
         'PropertyUpdate', 'PropertyDelete',
     ];
-    /** Modules of the vendor have no dot in their names, or begin so. */
+    /** Modules of the vendor have no dot in their names, or this prefix. */
     private const OWN_MODULE = '/^(bitrix\.[^.]+|[^.]+)$/D';
 
     private static bool $kept = false;
@@ -33,7 +33,7 @@ final class QuietMode
         self::$kept = true;
         // No "hired" record and no post about a new employee in the feed.
         defined('INTR_SKIP_EVENT_ADD') || define('INTR_SKIP_EVENT_ADD', 'Y');
-        // The disk tells desktop applications about every change unless this is set; to be checked on a real box.
+        // The disk notifies desktop applications of every change unless this is set; to be checked on a real box.
         defined('DISK_MIGRATE_MODE') || define('DISK_MIGRATE_MODE', true);
         // On a box without cron every hit runs agents and the queue of mails at its end. The vetoes below would still
         // stand then: mails of other people would be marked as failed for ever, and agents lose their notifications.

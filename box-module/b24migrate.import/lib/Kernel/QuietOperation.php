@@ -8,7 +8,7 @@ use Bitrix\Main\Result;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** What both operations on CRM items have in common: nobody hears of them, and what is set stays as it is set. */
+/** Shared by both operations on CRM items: they send no events, and keep the given values. */
 trait QuietOperation
 {
     /** @return array<string, mixed> what the kernel would set otherwise, by column */

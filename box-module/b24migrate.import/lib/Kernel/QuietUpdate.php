@@ -8,7 +8,7 @@ use Bitrix\Crm\Service\Operation\Update;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** A change that nobody hears of, and that keeps authors and times as they are set; to be checked on a real box. */
+/** An update without events that keeps the given authors and times; to be checked on a real box. */
 final class QuietUpdate extends Update
 {
     use QuietOperation;

@@ -23,7 +23,7 @@ abstract class RequisiteRecords extends Gateway
         return $fields;
     }
 
-    /** @return array<string, mixed> columns; those that the table does not have are told of as left out */
+    /** @return array<string, mixed> columns; those that the table does not have are reported as losses */
     protected function row(array $fields): array
     {
         $row = self::columns()->toKernel($fields);

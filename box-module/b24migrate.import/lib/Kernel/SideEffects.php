@@ -26,7 +26,7 @@ final class SideEffects
     ];
     /** Whose timelines the samples are in, by stream. */
     private const OWNERS = ['crm_deals' => 2, 'crm_contacts' => 3, 'crm_companies' => 4, 'crm_leads' => 1];
-    /** Counters of the CRM that people see; the kernel keeps an old one beside them that no page shows. */
+    /** Visible counters of the CRM; the kernel also keeps an old one that no page shows. */
     private const COUNTERS = '/^crm_(?!cur_act)/';
     /** Every text and address of the self-test has it. */
     private const MARK = 'b24migrate';

@@ -46,7 +46,7 @@ final class TaskChatComments extends Gateway
         return (int)(self::findRows(ChatTable::class, ['ID'], $filter)[0]['ID'] ?? 0) ?: null;
     }
 
-    /** Whether people have said something there. */
+    /** Whether users have written messages there. */
     public static function areOn(int $task): bool
     {
         return self::rowExists(MessageTable::class, ['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]);

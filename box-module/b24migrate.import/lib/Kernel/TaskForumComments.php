@@ -40,7 +40,7 @@ final class TaskForumComments extends Gateway
         // The first comment makes the topic: two first ones would make two, and one of them would not be seen.
         $id = self::topic($task) > 0 ? $post() : $this->box->guard()->withLock("topic:$task", $post);
         try {
-            // The kernel dates some comments to now whatever POST_DATE says; to be checked on a real box.
+            // The kernel sets the current date for some comments despite POST_DATE; to be checked on a real box.
             $this->setRow($id, $fields + ['text' => null]);
             empty($fields['files']) || Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
         } catch (ItemFault $fault) {

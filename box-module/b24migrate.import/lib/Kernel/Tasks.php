@@ -33,7 +33,7 @@ final class Tasks extends Gateway
     protected const FILLED = ['STATUS', 'PRIORITY', 'CREATED_DATE', 'CHANGED_DATE', 'CHANGED_BY'];
     private const MEMBERS = ['accomplices' => ['ACCOMPLICES', 'A'], 'auditors' => ['AUDITORS', 'U']];
     private const ENTITY = 'TASKS_TASK';
-    /** The last status of a task that somebody still has to do. */
+    /** The last status of an open task. */
     private const IN_PROGRESS = 3;
 
     public function create(string $key, array $fields): string
@@ -93,7 +93,7 @@ final class Tasks extends Gateway
 
     public function delete(string $id): void
     {
-        // The silence of the hit covers what the kernel wants to tell about it.
+        // Quiet mode suppresses the notifications of the kernel.
         (new \Bitrix\Tasks\Control\Task(self::actor()))->withSkipExchangeSync()->delete((int)$id);
         $chat = TaskChatComments::areUsed() ? TaskChatComments::chatOf((int)$id) : null;
         $chat === null || $this->box->records('chats')->delete((string)$chat);

@@ -59,7 +59,7 @@ final class UploadFolder implements UploadStore
 
     public function discard(string $key): void
     {
-        // What tells goes first: bytes that nobody tells of are no upload.
+        // The file with the number goes first: bytes without it are not an upload.
         foreach (['json', 'part'] as $kind) {
             is_file($this->path($key, $kind)) && @unlink($this->path($key, $kind));
         }

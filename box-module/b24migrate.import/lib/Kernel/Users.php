@@ -58,7 +58,7 @@ final class Users extends Gateway
 
     public function find(array $values): ?string
     {
-        // MySQL ignores case by itself; that "=%" does so on PostgreSQL too is to be checked on a real box.
+        // MySQL ignores case by default; whether "=%" does so on PostgreSQL is to be checked on a real box.
         $email = mb_strtolower(trim((string)($values['EMAIL'] ?? '')));
         $alike = ['=%EMAIL' => addcslashes($email, '%_\\')];
         foreach ($email === '' ? [] : self::findRows(UserTable::class, ['ID', 'EMAIL'], $alike) as $user) {
@@ -107,7 +107,7 @@ final class Users extends Gateway
 
     public function delete(string $id): void
     {
-        // The kernel itself refuses where a module says that somebody must stay (owners of groups, for instance).
+        // The kernel refuses if a module requires the user (owners of groups, for instance).
         \CUser::Delete((int)$id) ?: throw self::refusal('the box does not let this user go');
     }
 

@@ -8,7 +8,7 @@ use Bitrix\Crm\UtmTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** Where visitors came from: rows beside items, read for many items at once. */
+/** UTM tags of items: rows in a table of their own, read for many items at once. */
 final class UtmTags
 {
     public const FIELDS = 'utmSource utmMedium utmCampaign utmContent utmTerm';

@@ -65,7 +65,7 @@ final class WorkflowTemplates extends Gateway
         return parent::toFields($row) + array_map(fn(array $tree) => self::mapTexts($tree, $spell), $trees);
     }
 
-    /** The kernel asks this of code when somebody saves it in the designer; a system import does not ask. */
+    /** The kernel requires this for code that is saved in the designer, but not for a system import. */
     private static function mustBeAdministrator(array $fields): void
     {
         if (Activities::forbidden($fields) === []) {

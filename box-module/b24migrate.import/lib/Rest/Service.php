@@ -38,7 +38,7 @@ final class Service
         if (!\CRestUtil::isAdmin()) {
             throw new AccessException('Only an administrator of the box may import.');
         }
-        // Legacy classes shift every time by the offset of the user who calls, unless they are told not to.
+        // Legacy classes shift every time by the offset of the calling user, unless this is turned off.
         \CTimeZone::Disable();
         // What old code prints would stand before the answer; some of it throws buffers away.
         $level = ob_get_level();

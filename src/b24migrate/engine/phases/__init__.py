@@ -1,1 +1,1 @@
-"""What a mini-task does, step by step: functions from a job to the jobs that follow. Knows no technology."""
+"""The steps of a mini-task: functions from a job to the jobs that follow. They contain no technology."""

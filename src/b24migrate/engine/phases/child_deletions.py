@@ -24,7 +24,7 @@ PARENTS_AT_ONCE = 500
 
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
     """A job for each of the stream's readings."""
-    if stream.unprovable:
+    if stream.deletions.unprovable:
         return []
     more = [which for which, reading in enumerate(stream.more, 1) if context.suits(reading)]
     args = {"stream": stream.name, "pass": pass_no, "after": ""}

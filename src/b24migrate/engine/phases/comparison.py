@@ -1,4 +1,4 @@
-"""Compares records with what the target has, and tells which differences it announced: for verify and for lookups."""
+"""Compares records with those on the target and finds the differences that it announced, for verify and lookups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sent_records(context: RunContext, stream: Stream, records: Sequence[Record])
 
 
 def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
-    """What the source says now, where it can be asked by id; raises what it refuses with. What other methods told
+    """The current record of the source, if it can be read by ID; raises the source's refusal. Data of other methods
     stays as it was read."""
     if stream.fetch is None or not records:
         return {}
@@ -58,8 +58,8 @@ def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Reco
 
 
 def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRecord:
-    """By the source now, or else when it was staged. What moves without a change is not sent again: of it the target
-    has what was staged."""
+    """The source's current record, else the staged one. Volatile fields are not sent again, so the target has their
+    staged values."""
     if now is None:
         return decode_row(Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
     latest = decode_row(now, stream)
@@ -75,8 +75,8 @@ def latest_version(stream: Stream, record: Record, now: Row | None) -> SourceRec
 def compare_fields(
     stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json], announced: Collection[str]
 ) -> Iterator[ComparedField]:
-    """Every field that should be there. What the contract does not name the target need not keep, nor what a later
-    version names if it does not announce the streams of that version."""
+    """Every field that the target should have. It need not keep fields outside the contract, nor fields of a later
+    version if it does not announce the streams of that version."""
     unordered = {one.name for one in stream.fields if one.kind in (Kind.REFS, Kind.CODED)}
     rows = {one.name: one.beyond_keys for one in stream.fields if one.beyond_keys and one.unless not in announced}
     for name, value in expected.items():
@@ -128,14 +128,13 @@ def shorten(value: Json) -> str:
 
 
 def findings_register(fate: Fate) -> Register:
-    """Where what was found so is kept."""
+    """The register for findings of this fate."""
     return EXPECTED.get(fate, FINDINGS)
 
 
 class ExpectedDifferences:
-    """Of the records of one stream. A rule that depends on the records before cannot be asked about a single one: it
-    speaks for all of them. One without a field is about the record as a whole, and explains no field's difference; that
-    it is lost explains that it is missing."""
+    """Of the records of one stream. A rule that depends on earlier records applies to all records, not to a single one.
+    A rule without a field is about the whole record: it explains a missing record, but no field's difference."""
 
     def __init__(self, context: RunContext, stream: Stream) -> None:
         self._stream = stream
@@ -145,7 +144,7 @@ class ExpectedDifferences:
         self._tells_spared = context.options.verify_all  # else only a few are looked at, and it would be chance
 
     def findings(self, one: SourceRecord, expected: Mapping[str, Json], found: TargetRecord | None) -> list[Finding]:
-        """Everything that is to be said about a record. What the target had already keeps its own values."""
+        """All findings about a record. Records that the target had already keep their own values."""
         if found is None:
             return [self.missing_finding(one)]
         compared = compare_fields(
@@ -155,7 +154,7 @@ class ExpectedDifferences:
         return [finding for field in compared for finding in self._judge(one.id, field, touching)]
 
     def expected_fields(self, one: SourceRecord, *, running: bool = True) -> Callable[[str], bool]:
-        """Whether a field of this record was said to differ; with or without the rules that speak for all records."""
+        """Whether a rule expects a difference in this field; with or without the rules that apply to all records."""
         touching = [rule for rule in self._applying_rules(one) if running or not rule.running]
         return lambda name: any(rule.concerns(name) for rule in touching)
 
@@ -166,7 +165,8 @@ class ExpectedDifferences:
         return Finding(self._stream.name, Fate.MISSING, one.id)
 
     def count_finding(self, counted: Finding) -> Finding:
-        """Where whole records are lost there are fewer; which ones is looked up one by one."""
+        """Missing records are expected if the target does not keep some whole records. They are then looked up
+        individually."""
         lost = [rule for rule in self._rules if not rule.field and rule.keeping is Keeping.LOST]
         fewer = counted.fate is Fate.MISSING and lost
         return counted._replace(fate=Fate.FORESEEN, note=lost[0].reason) if fewer else counted

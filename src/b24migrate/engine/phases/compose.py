@@ -1,4 +1,4 @@
-"""From a staged record to what is sent: every reference resolved, every value as the contract wants it."""
+"""Composes the fields to send from a staged record: references are resolved, values have the form of the contract."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
 from b24migrate.ports import UNRESOLVED, RegisterRow
 
-ATTACHED = "attached:"  # what texts call an attachment
+ATTACHED = "attached:"  # names of attachments in texts
 NOT_ALLOWED = "ACTIVITY_NOT_ALLOWED"
 NAMED = 5  # so many of several are named in a sentence
 
@@ -50,7 +50,7 @@ class ComposedRecord:
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     may_come: bool = False  # it is sent without a link to a failed record; a retry may add the link
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
-    regardless: list[tuple[str, str]] = field(default_factory=list)  # of these, whatever a rule says
+    regardless: list[tuple[str, str]] = field(default_factory=list)  # of these, without regard to rules
     lacks: list[str] = field(default_factory=list)  # files that are not on the target
     _item: Item | None = None
 
@@ -103,8 +103,8 @@ def _check_activities(context: RunContext, stream: Stream, one: SourceRecord) ->
 
 
 class Composer:
-    """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
-    whether any record may have such. `final`: what waits for another record goes without it."""
+    """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` is whether
+    any record may have one. `final`: records are sent without links that are still open."""
 
     def __init__(self, context: RunContext, stream: Stream, *, late: bool = False, final: bool = False) -> None:
         self._context = context
@@ -172,7 +172,7 @@ class Composer:
         memory = self._context.memory
         if not text or not memory.texts.may_hold_ids(text):
             return text
-        own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
+        own = self._stream.attached(one)  # texts name an attachment, links are stored for its file
 
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:

@@ -1,5 +1,5 @@
-"""set: before an update is written, what the target has now is compared with what was last sent and with what the
-source has now. What users changed on the target since is a conflict if the update would overwrite it.
+"""set: before an update is written, the target's record is compared with the fields last sent and with the source. A
+change by users on the target is a conflict if the update would overwrite it.
 
 Every conflict is listed in the register `Conflicts` before anything is written. A decision holds for one revision of
 the record: when the source changes again, it is compared again.
@@ -42,13 +42,13 @@ SOURCE, TARGET, NONE, OPEN = "source", "target", "none", ""
 DECISIONS = (SOURCE, TARGET)
 BY_RULE, BY_PERSON = "rule", "person"
 LONGEST = 40  # characters of a value that is kept as it was sent; of a longer one only a digest is
-MARK = "#"  # how such a digest begins
+MARK = "#"  # prefix of a digest
 NEVER = Stream.__dataclass_fields__["adopted"].default
 
 
 def conflict_policy(context: RunContext) -> str:
-    """What becomes of a conflict without a decision. The only place that knows the default: the source wins until
-    the company works on the target."""
+    """The decision of a conflict that no user has decided. Only this function defines the default: the source wins
+    until the company works on the target."""
     return context.options.conflicts or (TARGET if is_live(context.store) else SOURCE)
 
 
@@ -71,7 +71,7 @@ def count_waiting(context: RunContext, stream: Stream) -> int:
 
 
 class SentFields:
-    """What is kept of the fields that were last sent: short values, and digests of long ones."""
+    """The fields last sent, as they are kept: short values, and digests of long ones."""
 
     def __init__(self, stream: Stream) -> None:
         self._unordered = frozenset(one.name for one in stream.fields if one.kind is Kind.REFS)
@@ -140,7 +140,8 @@ class Conflicts:
         self._expected: ExpectedDifferences | None = None
 
     def judge(self, updates: Sequence[ComposedRecord], links: Mapping[str, Link]) -> Judged:
-        """What was not sent cannot be changed there, and what is sent as it was changes nothing."""
+        """Compares updates with the target. Only fields that were sent before and that the update changes can
+        conflict."""
         stream, found = self._stream, Judged([], [], {})
         ours = {
             key for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE and link.digest
@@ -174,12 +175,12 @@ class Conflicts:
         if written:
             self._context.store.write(CONFLICTS, written)
             self._note()
-        if same:  # the target has this digest and would take the update for a repetition: it is told another one first
+        if same:  # the target has this digest and would take the update for a repetition, so another one is sent first
             self._context.target.send(self._wire, stream.name, same, run=self._context.run)
         return found
 
     def left_link(self, one: ComposedRecord, link: Link) -> Link:
-        """Of a record that stays as it is: what the source has now is not asked about again."""
+        """For a record that stays unchanged: this revision of the source is not compared again."""
         return link._replace(digest=one.item(self._stream).digest)
 
     def settled(self, one: ComposedRecord, link: Link) -> Settled:
@@ -247,8 +248,8 @@ class Conflicts:
         return link.digest in (digest(there), digest(filled))
 
     def _expected_fields(self, record: Record, found: TargetRecord) -> Callable[[str], bool]:
-        """Where the target knows that a user changed the record, a rule that may be about any record explains less
-        than that: a field too many is listed rather than one too few."""
+        """If the target reports that a user changed the record, rules that apply to all records do not explain a
+        difference: one field too many is listed rather than one too few."""
         self._expected = self._expected or ExpectedDifferences(self._context, self._stream)
         one: SourceRecord = decode_record(record, self._stream)
         return self._expected.expected_fields(one, running=not found.changed)

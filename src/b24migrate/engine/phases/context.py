@@ -1,4 +1,4 @@
-"""What a phase works with: the catalog, the ports and the options of this run."""
+"""The context of a phase: the catalog, the ports and the options of this run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the configuration says to the phases."""
+    """The settings of the phases."""
 
     timezone: ZoneInfo
     test_limit: int = 0
@@ -45,23 +45,23 @@ class Options:
     batch: Mapping[str, int] = field(default_factory=dict)  # stream -> records in a call
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
-    deletions: str = "keep"  # what becomes of records on the target that the source has no longer: keep or delete
+    deletions: str = "keep"  # for records deleted in the source: keep or delete on the target
     deletions_limit: float = 5.0  # percent of a stream; if more are gone, its get stops
     full_pass_days: float = 14.0  # a delta pass reads a stream whole when that was last done longer ago
     delta: bool = False  # the get of this run reads only what may have changed
     deep: bool = False  # and looks at what moves no date and no count, where that is cheap enough
     planned: frozenset[str] = frozenset()  # the entities of this run
-    conflicts: str = ""  # what became of records that changed on both sides: source, target, ask; empty: the default
+    conflicts: str = ""  # for records that changed on both sides: source, target, ask; empty: the default
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured
-    absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
+    absent: frozenset[str] = frozenset()  # portals without an available webhook: they are not called
     workers: int = 4  # how many calls to a portal are under way at a time
     longest_job_s: float = LONGEST_JOB_S
 
 
 class Facts(NamedTuple):
-    """What the analysis learned about the source."""
+    """Facts that the check of both portals found about the source."""
 
     scopes: frozenset[str] | None = None  # None: the portal does not tell
     methods: frozenset[str] = frozenset()  # of those that readings need, the ones the portal has
@@ -85,8 +85,8 @@ Follow = Sequence[Job | Later]
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run is made of. The threads of a process share it, and nothing of it is assigned after it was made: what a
-    process learns is in its memory, and another run has another context."""
+    """The parts of a run. The threads of a process share it. It is never changed: a process keeps new facts in its
+    memory, and another run has another context."""
 
     entities: Sequence[Entity]
     streams: Mapping[str, Stream]  # with the pseudo-stream `files`
@@ -143,7 +143,7 @@ class RunContext:
         return own if limit is None else min(own, limit)
 
     def rules(self, stream: Stream) -> list[Rule]:
-        """What the target does not keep of the stream's records."""
+        """The rules of the stream: data that the target does not keep."""
         rules = self.memory.fidelity_rules(self.run, self.target)
         return [rule for rule in rules if rule.stream == stream.name]
 
@@ -181,7 +181,7 @@ class RunContext:
         return {one.id: one for one in decode_readable(found.values(), self.streams[stream])}
 
     def known(self, stream: Stream) -> Known:
-        """What is known here of the stream, for requests by ID."""
+        """Known facts about the stream, for requests by ID."""
         return Known(
             self.lookup,
             lambda: self._custom_codes(self.owner[stream.name].name),
@@ -198,12 +198,13 @@ class RunContext:
         tell(self.observers, event)
 
     def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
-        """Keeps a note for people in the entity's state, once. With `about` only the first that begins so."""
+        """Keeps a note in the entity's state, once. With `about` only the first note with this prefix."""
         if self.notes.add(entity, message, about):
             self.tell(Noted(level, message, entity))
 
     def retry_at(self, attempts: int) -> datetime:
-        """When the next attempt is due after so many: a little later than said, so that not all come back at once."""
+        """The time of the next attempt after so many. It is spread a little, so that not all records are due at
+        once."""
         delay = DELAYS_S[min(attempts, len(DELAYS_S) - 1)]
         return self.clock.now() + timedelta(seconds=delay * (1 + random.random() * 0.2))
 

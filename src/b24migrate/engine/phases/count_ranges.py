@@ -85,8 +85,8 @@ class Range(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What the answer to a range tells: by how many known ids are more than there are, which of the listed ones are
-    absent or unknown here, and what is left to look into."""
+    """The result for a range: how many more IDs are known than exist, which of the listed ones are absent or unknown
+    here, and the ranges that are left."""
 
     missing: int
     absent: Sequence[int]
@@ -106,7 +106,7 @@ def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, **more: 
 
 
 def mark_children_of_deleted(context: RunContext, stream: Stream) -> None:
-    """What belongs to a deleted record is deleted with it, and cannot be asked for."""
+    """Children of a deleted record are deleted with it and cannot be requested."""
     reading = context.reading(stream)
     if not isinstance(reading, Each):
         return
@@ -147,8 +147,8 @@ def count_ranges(context: RunContext, job: Job) -> Follow:
 
 
 def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tuple[list[Compared], list[Range]]:
-    """What the parts of the ranges tell, and what is left to look into. Few ranges are cut into many parts, so that the
-    request is full."""
+    """The results for the parts of the ranges, and the ranges that are left. Few ranges are cut into many parts, so
+    that the request is full."""
     least = RANGES // len(ranges)
     parts = [list(cut_pages(one, max(one.parts, min(one.pages, least)))) for one in ranges]
     asked = [some[:-1] or some for some in parts]
@@ -165,7 +165,7 @@ def count_parts(context: RunContext, part: Part, ranges: Sequence[Range]) -> tup
 
 
 def further_jobs(job: Job, differing: Sequence[Range], absent: Sequence[int], unknown: Sequence[int]) -> Iterator[Job]:
-    """What was found goes with the first one, and waits until nothing is left to count, so that requests are full."""
+    """The found IDs go with the first one, and wait until nothing is left to count, so that requests are full."""
     found = {ABSENT: list(absent), UNKNOWN: list(unknown)}
     for some in list(share(differing)) or ([[]] if absent else []):
         ranges = [[one.lo, one.hi, one.missing] for one in some]

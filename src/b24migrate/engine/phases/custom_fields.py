@@ -121,8 +121,8 @@ def target_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
 
 
 def wire_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
-    """Under which code the target is asked for the field: the administrator's, else the source's own. Never the one
-    that the target answered: the contract knows a field by what the source calls it."""
+    """The code under which the field is requested from the target: the administrator's, else the source's. Never the
+    target's code, because the contract identifies a field by the source's code."""
     return loaded_code(wished.get(code)) or code
 
 
@@ -232,7 +232,7 @@ def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[
 
 
 def wire_field(field: Mapping[str, Json], code: str) -> Args:
-    """A field as `import.<entity>.fields` wants it."""
+    """A field in the form of `import.<entity>.fields`."""
     settings = field.get("SETTINGS")
     return {
         "code": code,
@@ -256,7 +256,7 @@ def wire_field(field: Mapping[str, Json], code: str) -> Args:
 
 
 def field_labels(field: Mapping[str, Json]) -> dict[str, str]:
-    """By language; the code where the source tells none."""
+    """Labels by language; the code if the source has none."""
     code = str(field["FIELD_NAME"])
     return dict(field.get("LABELS") or {"en": code, "ru": code})
 

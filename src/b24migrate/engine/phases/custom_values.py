@@ -103,13 +103,14 @@ class CustomValues:
     # ------------------------------------------------------------ names
 
     def find_mapped(self, name: str) -> MappedField | None:
-        """None for what is no custom field."""
+        """None if it is not a custom field."""
         if name not in self._met:
             self._met[name] = self._find_field(name) if name.startswith(self._stream.custom.prefixes) else None
         return self._met[name]
 
     def _find_field(self, name: str) -> MappedField:
-        """By its code; or by the name that some methods make of it, from which there is no way back."""
+        """Finds a field by its code, or by the name that some methods make from it; the code cannot be derived from the
+        name."""
         exact = self._map.get(name)
         if exact is not None:
             return exact
@@ -234,7 +235,7 @@ def _dictionary_code(field: Mapping[str, Json]) -> str:
 
 
 def fold_code(name: str) -> str:
-    """What a code and the name that is made of it have in common: `UF_CRM_3_174`, `ufCrm3_174`."""
+    """The common form of a code and the name made from it: `UF_CRM_3_174`, `ufCrm3_174`."""
     return name.replace("_", "").lower()
 
 
@@ -251,7 +252,7 @@ def _group_by_folded_code(known: Mapping[str, MappedField]) -> dict[str, list[Ma
 
 
 def is_empty(value: Json, kind: str) -> bool:
-    """Zero is a number, and no is an answer; of anything else false means that there is none."""
+    """0 is a value of a number, and false of a boolean. For all other types they mean that there is no value."""
     if value is False:
         return kind != "boolean"
     return value is None or value in ("", [], {})

@@ -1,6 +1,6 @@
-"""How far the cutover is: one row of the store, changed only by compare-and-set.
+"""The progress of the cutover: one row of the store, changed only by compare-and-set.
 
-`full_pass` is no entry of its own: whether everything was read once is what the marks say (`engine/phases/delta.py`).
+It has no entry for `full_pass`: the marks show whether everything was read once (`engine/phases/delta.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DeltaCost:
-    """What one delta run took. `spent_s`: by record type the time of all jobs. `whole`: by record type why all of it
+    """The cost of one delta run. `spent_s`: by record type the time of all jobs. `whole`: by record type why all of it
     was read. `since_s`: for how long changes had piled up. `resumed`: a part of it was done by an earlier command, so
     its time is not known."""
 

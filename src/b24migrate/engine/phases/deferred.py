@@ -109,7 +109,7 @@ def complete(context: RunContext, job: Job) -> Follow:
 def _without_conflicts(
     context: RunContext, stream: Stream, changed: list[ChangedRecord], sent: Mapping[str, Link]
 ) -> list[ChangedRecord]:
-    """What users have changed on the target since it was sent stays as it is, if that is configured or decided."""
+    """Keeps changes of users on the target, if that is configured or decided."""
     conflicts = Conflicts(context, stream)
     judged = conflicts.judge([one.composed for one in changed], sent)
     left = [conflicts.left_link(one, sent[one.record.row_key]) for one in judged.left]
@@ -158,8 +158,8 @@ def _next_records(
 
 
 def _count_losses(context: RunContext, stream: Stream, there: Sequence[ComposedRecord]) -> None:
-    """What records go without that are on the target as they are here: what came late is lost no more, and what its
-    references lost is."""
+    """The losses of records that are up to date on the target: deferred values are no longer lost, but lost references
+    in them are."""
     otherwise = {one.record.row_key: one.losses for one in there if one.losses != one.record.losses}
     if otherwise:
         context.store.lose(stream.name, stream.table, otherwise)

@@ -52,7 +52,7 @@ class Family(NamedTuple):
 def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: int) -> list[Job]:
     if context.options.test_limit or count_unshown(context, stream, pass_no) <= 0:
         return []
-    if stream.unprovable:
+    if stream.deletions.unprovable:
         return [Job(scope, "read-unlisted", {"stream": stream.name, "pass": pass_no, "after": ""})]
     few = count_unshown(context, stream, pass_no) <= LOOKED_AT
     every = sum(context.store.counts(stream.table).values()) if few else 0
@@ -60,7 +60,7 @@ def seed(context: RunContext, scope: str, kind: str, stream: Stream, pass_no: in
 
 
 def is_reread(context: RunContext, stream: Stream) -> bool:
-    """Whether its records cannot be asked for by id, and their parents' lists are read again instead."""
+    """Whether its records cannot be requested by ID, so that their parents' lists are read again instead."""
     return stream.fetch is None and isinstance(context.reading(stream), PerParent)
 
 
@@ -68,7 +68,8 @@ def is_reread(context: RunContext, stream: Stream) -> bool:
 
 
 def seek(context: RunContext, job: Job) -> Follow:
-    """Asks for the candidates of a lane. What is found is not deleted; verify tells that the source did not list it."""
+    """Requests the candidates of a lane by ID. A record that is found is not deleted; verify reports that the source
+    did not list it."""
     stream, pass_no = context.streams[job.args["stream"]], int(job.args["pass"])
     if is_too_many(context, stream, pass_no):
         return []
@@ -90,8 +91,8 @@ def seek(context: RunContext, job: Job) -> Follow:
 
 
 def read_unlisted(context: RunContext, job: Job) -> Follow:
-    """Where nothing can be proven: a record that is in no list may be hidden there only, and is read as before. Of one
-    that is refused nothing is known."""
+    """For streams whose deletions cannot be proven: a record that no list shows may only be hidden, and is read as
+    before. The state of a refused one is unknown."""
     stream, pass_no, after = context.streams[job.args["stream"]], int(job.args["pass"]), str(job.args["after"])
     reading = context.reading(stream)
     fetch = reading.fetch if isinstance(reading, Gather) else None
@@ -151,12 +152,12 @@ class Slice(NamedTuple):
 
 
 def ask_all(context: RunContext, stream: Stream, records: Sequence[Record], pass_no: int) -> None:
-    """Each with the webhook that saw it, beside neighbours that the same one has seen."""
+    """Requests each record through the webhook that saw it, together with neighbors that the same webhook saw."""
     by_webhook: dict[int, list[Record]] = {}
     for one in sorted(records, key=lambda one: order_key(one.row_key)):
         by_webhook.setdefault(webhook_of(one), []).append(one)
     for via, some in by_webhook.items():
-        if via < len(context.source.owners):  # what cannot be asked for is not deleted
+        if via < len(context.source.owners):  # a record that cannot be requested is not deleted
             near = Near(context, stream, via, pass_no, {one.row_key for one in some})
             parts = [some[start : start + SLICE] for start in range(0, len(some), SLICE)]
             alone = list(ask(context, stream, [Slice(part, near.neighbours(part[-1])) for part in parts]))
@@ -209,8 +210,8 @@ class Near(NamedTuple):
 
 
 def ask(context: RunContext, stream: Stream, slices: Sequence[Slice]) -> Iterator[Slice]:
-    """Together first; where the portal refuses that, one by one. Who is refused alone is not deleted. Yields what was
-    not found where no neighbour was found either."""
+    """Requests the records together; if the portal refuses that, one by one. A record that is refused alone is not
+    deleted. Yields records that were not found if no neighbor was found either."""
     if stream.fetch is None:
         return
     known = {one.row_key: one for some in slices for one in (*some.records, *some.neighbours)}
@@ -261,9 +262,9 @@ def write_alone(context: RunContext, stream: Stream, alone: Sequence[Slice], oth
 
 def write_gone(context: RunContext, stream: Stream, records: Sequence[Record], shown: Sequence[Record]) -> None:
     """Those that the source only refuses to show are not deleted."""
-    asked = decode_readable(list(records), stream) if stream.refused else []
+    asked = decode_readable(list(records), stream) if stream.deletions.refused else []
     beside = decode_readable(list(shown), stream)
-    refused = stream.refused(context.source, asked, beside) if stream.refused and asked else ()
+    refused = stream.deletions.refused(context.source, asked, beside) if stream.deletions.refused and asked else ()
     for state in (GONE, REFUSED):
         keys = [one.row_key for one in records if (one.row_key in refused) == (state == REFUSED)]
         write_absent(context, stream, state, keys)
@@ -323,7 +324,7 @@ def judge(context: RunContext, job: Job) -> Follow:
 
 
 def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int) -> str:
-    """Where an empty list means that something is wrong, one that is left must be shown."""
+    """If an empty list means an error, at least one remaining child must be shown."""
     reading = context.reading(stream)
     if not isinstance(reading, PerParent) or not reading.empty_is_alarm:
         return GONE
@@ -334,8 +335,8 @@ def judge_one(context: RunContext, stream: Stream, parent: Record, pass_no: int)
 
 def write_judged(context: RunContext, stream: Stream, by_state: Mapping[str, Sequence[Record]]) -> None:
     for state, records in by_state.items():
-        asked = decode_readable(list(records), stream) if stream.excused and state == GONE else []
-        excused = stream.excused(context.source, asked) if stream.excused and asked else ()
+        asked = decode_readable(list(records), stream) if stream.deletions.excused and state == GONE else []
+        excused = stream.deletions.excused(context.source, asked) if stream.deletions.excused and asked else ()
         write_absent(context, stream, EXCUSED, [one.row_key for one in records if one.row_key in excused])
         write_absent(context, stream, state, [one.row_key for one in records])
 
@@ -352,14 +353,15 @@ def count_absent(context: RunContext, stream: Stream, states: Iterable[str] = (G
 
 
 def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
-    """Children of a deleted parent do not count: whether it is deleted was asked. Nor do those that are excused."""
+    """Children of a deleted parent do not count, because the parent itself was checked. Excused ones do not count
+    either."""
     absent = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
     return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
 
 
 def may_all_be_gone(context: RunContext) -> bool:
-    """The user has said so: the last template or smart process of a company has no neighbour that proves its
+    """The user confirmed it: the last template or smart process of a company has no neighbor that proves its
     deletion."""
     return context.options.deletions_limit >= 100
 

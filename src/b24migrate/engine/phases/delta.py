@@ -25,11 +25,11 @@ from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, DELETIONS, PASSES, SET_ASIDE, Answer, Command, RegisterRow
 
 OVERLAP = timedelta(minutes=10)  # a request may take a minute between setting a time and showing it; imports longer
-TRIES = 3  # of a calibration: something may change in its midst
+TRIES = 3  # of a calibration, because records may change in between
 KEYS_AT_ONCE = 10_000
 NOW, MARK = "now", "mark"  # of PASSES: the latest pass of a stream; its latest complete one
 # Of a job's args: which question a delta pass asks. New ids are mostly of new records, which the time shows too: then
-# only those with an old time are asked for. `BOTH` is only counted.
+# only those with an old time are requested. `BOTH` is only counted.
 TIME, IDS, OLD, BOTH = "time", "ids", "old", "both"
 # How a delta pass reads a stream: what it is asked for, what differs, children of some parents; the beginnings of
 # lists; all, but asked about in less detail.
@@ -38,8 +38,8 @@ _WHOLE, _PARTLY, _LISTED = 0, 1, 2  # of PASSES
 
 
 class StreamPass(NamedTuple):
-    """How a pass reads a stream. `highest`: by prefix of the ids the highest one that was known before. `listed`: all
-    of it, but less is asked about it (`Gather.again`, `PerParent.shown`)."""
+    """How a pass reads a stream. `highest`: the highest ID known before, by prefix of the IDs. `listed`: all of it, but
+    with fewer details (`Gather.again`, `PerParent.shown`)."""
 
     delta: bool = False
     since: str = ""
@@ -49,7 +49,7 @@ class StreamPass(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A listing of a stream with what its ids begin with, and the record of another stream that it belongs to."""
+    """A listing of a stream, the prefix of its IDs, and the record of another stream that it belongs to."""
 
     listing: Listing
     prefix: str = ""
@@ -109,7 +109,7 @@ def find_way(context: RunContext, stream: Stream) -> str:
     if isinstance(reading, PerParent) and reading.shown:
         return LISTED
     if isinstance(reading, PerParent):
-        if all(isinstance(one, PerParent) and one.newest for one in find_readings(context, stream)):
+        if all(isinstance(one, PerParent) and one.is_newest_first for one in find_readings(context, stream)):
             return NEWEST
         return CHILDREN if all(_is_asked_again(context, stream, one) for one in find_readings(context, stream)) else ""
     if isinstance(reading, Gather) and reading.again:
@@ -127,7 +127,7 @@ def find_readings(context: RunContext, stream: Stream) -> list[Reading]:
 
 
 def _is_asked_again(context: RunContext, stream: Stream, reading: Reading) -> bool:
-    """Passes are counted by entity: parents of another one cannot be told apart by them."""
+    """Passes are counted by entity, so they do not distinguish parents of another entity."""
     if not isinstance(reading, PerParent) or reading.again is None:
         return False
     return context.owner[reading.of] is context.owner[stream.name]
@@ -163,7 +163,7 @@ def explain(context: RunContext, stream: Stream) -> Explained:
     if way == SWEPT:
         swept = {name for one in find_parts(context, stream) if one.listing.sweep for name in one.listing.sweep.fields}
         return Explained(say("delta.how.swept", fields=sorted(swept)), say("delta.gone.swept"))
-    never = say("delta.gone.never") if stream.unprovable else ""
+    never = say("delta.gone.never") if stream.deletions.unprovable else ""
     if way == CHILDREN:
         readings = [one for one in find_readings(context, stream) if isinstance(one, PerParent) and one.again]
         names = {name for one in readings if one.again for name in one.again.fields}
@@ -220,7 +220,7 @@ def choose_one(
 
 
 def describe_basis(context: RunContext, entity: Entity) -> dict[str, Json]:
-    """What a mark depends on. If any of it changes, everything is read again."""
+    """The values that a mark depends on. If one changes, everything is read again."""
     fields = {row.key: row.values["Payload"] for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
     scopes = context.facts.scopes
     return {
@@ -266,8 +266,8 @@ def reason_to_read_whole(
 
 
 def count_nets(context: RunContext, stream: Stream, before: Mapping[str, Json], pass_no: int) -> bool:
-    """Notes how many records each question of this pass would bring: what brings none is not asked, and what comes from
-    now on the next pass sees. False where the filter by time is wrong."""
+    """Notes how many records each question of this pass would return: questions without a result are omitted, and later
+    records are left to the next pass. False if the filter by time is wrong."""
     chosen = StreamPass(True, begin_of_delta(context, stream, before), before["Highest"] or {})
     parts = find_parts(context, stream)
     nets = [(part, net) for part in parts for net in (TIME, IDS, OLD, BOTH)]
@@ -319,9 +319,9 @@ def begin_of_delta(context: RunContext, stream: Stream, before: Mapping[str, Jso
 
 
 def calibrate(context: RunContext, listings: Sequence[Listing], beside: Sequence[Command]) -> list[int] | None:
-    """The totals of the commands that are asked `beside` the first ones; None where a filter by time does not find the
-    latest change, or finds something after it: as it is, and shifted by the owner's zone. A filter that the portal
-    cannot read matches nothing and says nothing. Where nothing was ever changed, there is nothing to filter."""
+    """The totals of the commands `beside`; None if a filter by time does not find the latest change, or finds records
+    after it, both unshifted and shifted by the owner's zone. A filter that the portal cannot parse matches nothing,
+    without an error. Without any change there is nothing to check."""
     left, totals = list(listings), list[int]()
     for attempt in range(TRIES):
         times, counted = find_newest(context, left, () if attempt else beside)
@@ -380,7 +380,7 @@ def count_command(listing: Listing, newest: datetime, shift: int, later: int) ->
 
 
 def total_command(listing: Listing) -> Command:
-    """How many there are; nothing else of them is told."""
+    """Requests only the number of records."""
     words = listing.changes or listing.sweep
     return Command(listing.method, {**listing.params, **(words.narrow if words else {}), "start": 0})
 

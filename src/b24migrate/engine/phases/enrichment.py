@@ -87,9 +87,8 @@ def _enrich(
 def enrich_children(
     context: RunContext, stream: Stream, reading: PerParent, page: Page, pass_no: int, *, gently: bool
 ) -> Page:
-    """Stages the children of each request with what it told of them. Those that this pass has met before are not asked
-    about again: a child may be in several lists, and a job that a limit cut off starts again. Returns the page with
-    these only."""
+    """Stages the children of each request with their details. Children that this pass has read before are omitted: a
+    child may be in several lists, and a job starts again after a limit. Returns the page with the others only."""
     if reading.enrich is None or not page.rows:
         return page
     rows = {row.source_id: row for row in page.rows}

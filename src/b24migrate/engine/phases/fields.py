@@ -16,7 +16,7 @@ from b24migrate.model.records import Json
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
 
-Notes = TypeVar("Notes")  # what a conversion may add to: losses, unresolved IDs
+Notes = TypeVar("Notes")  # the losses and unresolved IDs of a conversion
 Convert: TypeAlias = Callable[[Field, SourceRecord, Json, Notes], Json]
 
 
@@ -62,7 +62,7 @@ class FieldInterpreter(Generic[Notes]):
 
 
 def field_value(context: RunContext, spec: Field, one: SourceRecord) -> Json:
-    """What the source sends; ABSENT where it sends nothing."""
+    """The source's value; ABSENT if it has none."""
     if spec.take is None:
         return one.payload.get(spec.name, ABSENT)
     return spec.take(with_children(context, spec, one) if spec.beside else one)

@@ -41,7 +41,7 @@ def stop_if_access_lost(context: RunContext, ref: FileRef, error: MigrationError
     if error.code not in REFUSALS:
         return
     with suppress(Permanent):
-        context.source.call("profile", {})  # a webhook that is refused as a whole says so
+        context.source.call("profile", {})  # a webhook that is refused as a whole raises it
     if context.file_kinds[ref.kind].links is None:
         return
     known = [one for one in _downloaded_before(context, ref.kind) if one.key != ref.key][:WITNESSES]

@@ -50,7 +50,7 @@ class FileJob:
 
     @classmethod
     def of(cls, record: Record) -> FileJob:
-        """Raises msgspec.DecodeError for a row that is damaged. Links, names and sizes are what a portal said."""
+        """Raises msgspec.DecodeError for a damaged row. Links, names and sizes are values of the portal."""
         row: dict[str, Json] = _ROW.decode(record.payload)
         ref = FileRef(**{name: row[name] for name in FileRef._fields if name in row})
         ref = ref._replace(
@@ -71,7 +71,7 @@ class FileJob:
 
 
 def parse_size(value: Json) -> int | None:
-    """The number of bytes, where a portal says one."""
+    """The number of bytes, if the portal returns one."""
     try:
         found = values.whole(value)
     except values.OddValue:
@@ -80,7 +80,7 @@ def parse_size(value: Json) -> int | None:
 
 
 class KeptAtEnd(Generic[T]):
-    """What became of a few files, written in one go: where the store is far away, each write has a price."""
+    """Writes the results of several files at once, because each write to a remote store takes time."""
 
     def __init__(self, keep: Callable[[Sequence[T]], None]) -> None:
         self._keep = keep
@@ -110,7 +110,7 @@ def keep_at_end(keep: Callable[[Sequence[T]], None]) -> Iterator[KeptAtEnd[T]]:
 
 
 NOT_FOUND = "HTTP_404"
-# what no further try will change; a new link may help with the others
+# a retry changes nothing here; for other errors a new link may help
 HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK", "FOREIGN_LINK"})
 
 
@@ -219,7 +219,7 @@ def _files_of_entity(context: RunContext, records: Sequence[Record], job: Job, *
 
 
 def _find_links(context: RunContext, held: Sequence[FileJob]) -> dict[str, str]:
-    """Where the source gives each file, by its key."""
+    """The link of each file in the source, by its key."""
     urls: dict[str, str] = {}
     for kind in sorted({one.ref.kind for one in held}):
         urls |= _find_links_of_kind(context, kind, [one for one in held if one.ref.kind == kind])
@@ -375,7 +375,7 @@ def _upload(context: RunContext, one: FileJob, uploaded: KeptAtEnd[Settled]) -> 
 
 
 def file_name(url: str, ref: FileRef) -> str:
-    """The name in the link when it has an ending, so that the target knows what it is."""
+    """The name in the link if it has an extension, so that the target can detect the type."""
     try:
         name = PurePosixPath(unquote(urlsplit(url).path)).name
     except ValueError:  # no web address: then the file came some other way

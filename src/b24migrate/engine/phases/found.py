@@ -1,7 +1,8 @@
-"""get: what a delta pass found, noted when the reading of an entity ends and nothing of it is sent yet.
+"""get: notes the results of a delta pass when the reading of an entity ends, before anything of it is sent.
 
-After the freeze also who wrote it. A record counts as written after the freeze if its own time says so, or if the pass
-before began after the freeze: then whatever is found now was written since, also where the portal shows no time.
+After the freeze it also notes the users who wrote. A record counts as written after the freeze if its own time is
+later, or if the pass before started after the freeze: then every found record was written since, even if the portal
+shows no time.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Writer(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a delta run found of one record type."""
+    """The records of one type that a delta run found."""
 
     stream: str
     changed: int
@@ -106,7 +107,7 @@ def list_writers(context: RunContext, stream: Stream, since: str, deleted: int) 
 
 
 def previous_mark(store: Store, stream: Stream) -> datetime:
-    """Where the pass before this one began: the marks are written when all of the run is read."""
+    """The start of the pass before this one, because the marks are written when the whole run is read."""
     row = store.read(PASSES, f"{MARK}:{stream.name}")
     return datetime.fromisoformat(row.values["MarkUtc"] if row else "0001-01-01T00:00:00+00:00")
 
@@ -146,7 +147,7 @@ def _decode(row: RegisterRow) -> Found:
 
 
 def forget_old_runs(store: Store) -> None:
-    """Ids of runs begin with their time."""
+    """The ID of a run starts with its time."""
     runs = sorted({row.key.rpartition(":")[0] for row in store.rows(DELTAS)})
     for run in runs[:-RUNS_KEPT]:
         store.erase(DELTAS, f"{run}:")

@@ -1,9 +1,9 @@
-"""get: which parents are asked for their children, by what the parents say about them.
+"""get: selects the parents whose children are requested, by hints in the parents.
 
 A parent may say that it has none (`Parents.has_any`), and a portal may keep the children of some parents elsewhere
-(`Parents.elsewhere`). These are hints, not facts: of such parents a sample is asked. One child found there refutes
-the hint. Then all of them are asked, in this pass and, as the store remembers, in every later one. A parent that says
-nothing is asked.
+(`Parents.elsewhere`). These are hints, not facts, so a sample of these parents is requested. One child found there
+refutes the hint. Then all of them are requested, in this pass and in every later one. A parent without a hint is always
+requested.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIZE, REST = "size", "rest"  # of a job's args: how many parents there are; the 
 
 
 def hint_of(reading: PerParent, parent: SourceRecord) -> str:
-    """The hint by which the parent is asked only as part of a sample; none: it is asked."""
+    """The hint by which the parent is requested only as part of a sample; empty: it is always requested."""
     try:
         has_any = reading.parents.has_any(parent)
     except (ValueError, TypeError, AttributeError):
@@ -61,9 +61,10 @@ def narrow_trust(reading: PerParent, parents: int) -> PerParent:
 
 
 def refuted_before(context: RunContext, stream: Stream, which: int, pass_no: int) -> frozenset[str]:
-    """The hints of a reading that an earlier pass refuted. One that this pass refutes stays in use until its end: a job
-    of its own asks the other parents. Where the latest values are not kept, what a parent says is of its last change,
-    and a new child is no change of it: so only the first pass believes a parent that says it has none."""
+    """The hints of a reading that an earlier pass refuted. A hint that this pass refutes stays in use until its end,
+    and a separate job requests the other parents. If the latest values are not kept, a parent's hint dates from its
+    last change, and a new child does not change it: so only the first pass uses the hint that a parent has no
+    children."""
     rows = {hint: context.store.read(CHECKPOINTS, refuted_key(stream, which, hint)) for hint in (NONE, ELSEWHERE)}
     refuted = {hint for hint, row in rows.items() if row is not None and int(row.values["Pass"]) < pass_no}
     reading = context.reading(stream, which)
@@ -76,7 +77,7 @@ def refute(context: RunContext, stream: Stream, which: int, hint: str, pass_no: 
 
 
 def known_with_hints(context: RunContext, stream: Stream, pass_no: int) -> Known:
-    """What is known of the stream, with the hints of its listing that were refuted."""
+    """The known facts about the stream, with the refuted hints of its listing."""
     return context.known(stream)._replace(
         refuted=lambda hint: context.store.read(CHECKPOINTS, refuted_key(stream, 0, hint)) is not None,
         refute=lambda hint: refute(context, stream, 0, hint, pass_no),

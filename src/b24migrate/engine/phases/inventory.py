@@ -30,13 +30,13 @@ from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
-MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
+MOST_COUNTED = 100_000  # set aside by name; beyond that only their number is noted
 LONGEST_NAME = 80
 MOST_NAMED = 1_000  # in a note, of those that have the same reason
 
 
 class Inventory(NamedTuple):
-    """What one full pass over a stream found. `reported` is None where the source gives no total."""
+    """The numbers of one full pass over a stream. `reported` is None if the source gives no total."""
 
     reported: int | None
     retrieved: int
@@ -162,7 +162,7 @@ def note_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
 
 
 def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
-    """Of a listing what its first page said; of children the sum of what their parents said."""
+    """The total of a listing's first page; for children the sum of their parents' counters."""
     if is_delta(context, stream, pass_no) and find_way(context, stream) != CHILDREN:
         return count_now(context, stream, pass_no)
     if not isinstance(context.reading(stream), PerParent | Each):
@@ -173,7 +173,7 @@ def count_reported(context: RunContext, stream: Stream, pass_no: int) -> int | N
 
 
 def count_now(context: RunContext, stream: Stream, pass_no: int) -> int | None:
-    """What the portal says how many there are, up to the highest that is known: new ones come all the time."""
+    """The number that the portal reports up to the highest known ID. New records above it are ignored."""
     highest = this_pass(context, stream, pass_no).highest
     total, left = 0, list[Listing]()
     for part in find_parts(context, stream):
@@ -237,7 +237,7 @@ def staged_records(context: RunContext, stream: str) -> Iterator[SourceRecord]:
 
 
 def note_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
-    """What a rule left out, counted by rule; what was met and could not be read, counted by whose it is."""
+    """Excluded records by rule, and unreadable ones by user."""
     note_excluded(context, entity, stream)
     if context.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return

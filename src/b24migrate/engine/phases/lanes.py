@@ -1,7 +1,7 @@
-"""Lanes: consecutive stretches of a table that are worked through side by side, each in order.
+"""Lanes: consecutive ranges of a table that are processed in parallel, each in order.
 
-A lane's job takes the next few pending records behind `at`, and is followed by itself further on. What cannot be
-settled yet (a retry that is not due, a record that waits for its parent) waits for the next round of the lane.
+A lane's job takes the next pending records behind `at`; the next job of the lane continues behind them. Records that
+cannot be sent yet (a retry that is not due, a record that waits for its parent) wait for the next round of the lane.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def rest_of_lane(job: Job) -> Span:
 
 
 def span_behind(job: Job) -> Span | None:
-    """What this round has looked at already; None at its beginning."""
+    """The records that this round has checked; None at its start."""
     return Span(job.args["lo"], job.args["at"]) if job.args.get("at") else None
 
 
@@ -99,7 +99,7 @@ def next_round_job(job: Job, last: Record, moved: bool) -> list[Job]:
 
 
 def repeat_lane(job: Job) -> list[Job]:
-    """The same lane at the same place: the first record there has begun and is not done."""
+    """The same lane at the same position: its first record is started but not done."""
     return [Job(job.scope, job.kind, {**job.args, "parts": int(job.args.get("parts", 0)) + 1, "moved": True})]
 
 

@@ -1,4 +1,4 @@
-"""What a process remembers of the store and the portals. It may forget: everything can be asked again."""
+"""A process's memory of the store and the portals. It may lose entries: everything can be read again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKED_AGAIN_S = 60.0
 
 
 class Gone:
-    """Records that the source was asked for and has no longer; a bounded memory."""
+    """Records that were requested and that the source no longer has; bounded."""
 
     def __init__(self) -> None:
         self._ids: set[tuple[str, str]] = set()
@@ -128,14 +128,14 @@ class Memory:
         return until
 
     def fidelity_rules(self, run: str, target: Target) -> Sequence[Rule]:
-        """What the target does not keep. It is asked once for each run."""
+        """The target's fidelity rules, requested once for each run."""
         with self._lock:
             if self._rules is None or self._rules[0] != run:
                 self._rules = run, target.fidelity()
             return self._rules[1]
 
     def target_file_limit(self, target: Target, clock: Clock) -> int | None:
-        """None while the target does not report it. Then it is asked again after a minute."""
+        """None if the target does not report it. Then it is requested again after a minute."""
         if clock.monotonic() < self._ask_limit_at:
             return None
         try:

@@ -1,9 +1,9 @@
 """get: finds the children that a parent has lost, where a delta pass has read only the newest ones (`Tail`).
 
-The number of the parent tells how many are missing. The ids that are known here are compared with lists of the
-source, from the newest down, until as many are missing: many parents share a request, and a list may be a wider one
-than that of the reading (`Tail.ids`). Each missing child is then asked for by id. Where this does not explain a
-parent's number, all its children are read.
+The parent's number of children shows how many are missing. The known IDs are compared with lists of the source, from
+the newest down, until as many are missing: many parents share a request, and a list may have larger pages than the
+reading (`Tail.ids`). Each missing child is then requested by ID. If this does not explain a parent's number, all its
+children are read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WIDE = "wide"  # the hint that `Tail.ids` shows all children
 
 
 class Verdict(Enum):
-    FOUND = "found"  # as many are missing as the number tells
+    FOUND = "found"  # as many are missing as the number shows
     WHOLE = "whole"  # the lists do not explain the number: all children are read
 
 
@@ -69,12 +69,12 @@ class Loss:
         return None if self.left and went < wanted else Verdict.WHOLE
 
     def next_pages(self, size: int, most: int) -> list[int]:
-        """The ids below which they are asked for."""
+        """The IDs below which they are requested."""
         return [self.ids[place] + 1 for place in range(self.left - 1, -1, -size)[:most]]
 
     def compare(self, below: int, shown: Iterable[int], size: int) -> None:
-        """With the ids that a list shows below one. Where a page was shorter than expected, the next one does not
-        follow it. Rows beyond a page's worth may have others in between."""
+        """Adds the IDs that a list shows below one. After a page that was shorter than expected there is a gap before
+        the next one. Rows beyond the size of a page may have gaps between them."""
         if bisect_left(self.ids, below) < self.left:
             return
         listed = set(shown)
@@ -175,7 +175,7 @@ def read_ids(answer: Answer, pages: IdPages) -> list[int]:
 
 
 def settle(context: RunContext, job: Job, stream: Stream, losses: Sequence[Loss]) -> list[Job]:
-    """Asks for what is missing. What a parent told is kept once these children are marked."""
+    """Requests the missing children by ID. The parents' new values are kept once these children are marked."""
     pass_no = int(job.args["pass"])
     found = [one for one in losses if one.verdict is Verdict.FOUND]
     keys = {one.parent.id: [_row_key(context, job, one, child) for child in sorted(one.missing)] for one in found}

@@ -133,7 +133,7 @@ def is_other_value(one: Json, other: Json) -> bool:
 
 
 def forget_moved(context: RunContext, stream: Stream) -> None:
-    """What the last complete pass has taken into account."""
+    """Forgets the notes that the last complete pass has taken into account."""
     complete = complete_pass(context, stream)
     for what in (MOVED, GONE):
         for number in sorted({number for number, *_ in _noted(context, what, stream.name) if number <= complete}):

@@ -23,7 +23,7 @@ def leave_known_lists(
     context: RunContext, job: Job, reading: PerParent, progress: Sequence[Progress], page: Page
 ) -> Page:
     """Before its rows are staged."""
-    if not reading.newest or context.options.test_limit:
+    if not reading.is_newest_first or context.options.test_limit:
         return page
     begun = {one.parent.id for one in progress if not one.after}
     lists = {one["id"]: one for one in page.next if one["id"] in begun and one["after"] and one["id"] in page.totals}
@@ -64,7 +64,7 @@ def _count_new_rows(context: RunContext, stream: Stream, page: Page) -> Counter[
 
 
 def _onward(context: RunContext, reading: PerParent, one: Args, known: set[str]) -> Args | None:
-    """Where to go on: with the next webhook's list, if this one is known."""
+    """The position to continue at: the next webhook's list, if this one is known."""
     if one["id"] not in known:
         return one
     via = int(one.get("via", 0)) + 1

@@ -10,13 +10,13 @@ MORE_NOTES = say("note.more")
 
 
 class Notes:
-    """At most a hundred an entity, and one that says that there are more."""
+    """At most 100 notes for each entity, and one that there are more."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def add(self, entity: str, message: str, begins: str = "", /) -> bool:
-        """Returns whether it is news. With `begins` only the first note that begins so is."""
+        """Returns whether it is new. With `begins` only the first note with this prefix is."""
         about = begins or message
         while True:
             row = self._store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})

@@ -22,11 +22,11 @@ STRETCH = 100_000  # records that are sorted at once
 SLICE = 500  # turns in a row of the register
 LOOKED_AT = 2_000
 NO_TIME = "~"  # sorts after every time: to the target such a record is of today, and nothing before that can follow
-SECOND = len("2024-03-01T09:00:00")  # targets know no parts of one
+SECOND = len("2024-03-01T09:00:00")  # targets do not keep fractions
 
 
 class Turn(NamedTuple):
-    """Compared as it stands: each family by itself, the oldest first, and by id where times are equal."""
+    """The sort key: by family, then the oldest first, then by ID."""
 
     family: str
     second: str
@@ -43,7 +43,7 @@ def seed(scope: str, stream: Stream, **args: Json) -> list[Job]:
 
 
 def order(context: RunContext, job: Job) -> Follow:
-    """Sorts the next stretch. Behind the last one the file begins to move."""
+    """Sorts the next range. After the last one the sending starts."""
     stream = context.streams[job.args["stream"]]
     args = (
         job.args
@@ -65,7 +65,7 @@ def order(context: RunContext, job: Job) -> Follow:
 
 
 def _start_order(context: RunContext, stream: Stream) -> str:
-    """A new order takes the place of the last one: who still goes by that ends at his next step."""
+    """A new order replaces the last one: a chain with an outdated order ends at its next step."""
     before = context.store.read(TURNS, stream.name)
     if before is not None:
         context.store.erase(TURNS, _prefix(stream, {"order": before.values["Order"]}))

@@ -48,12 +48,12 @@ SPARE = 1  # commands of a request that nothing is planned for
 PARENTS_AT_ONCE = 2000
 PAGES_OF_A_PARENT = 1_000_000  # page numbers: each parent and lane has a range of its own
 FULL_REQUEST = 50  # pages
-MOST_CHILDREN = 10**9  # no parent has as many: a larger number is none
+MOST_CHILDREN = 10**9  # no parent has as many: a larger number is invalid
 BROKEN = say("record.broken_row")
 
 
 def pack(context: RunContext, job: Job) -> Follow:
-    """Divides the parents that are asked into lanes of about equal work, a few hundred at a time."""
+    """Divides the requested parents into lanes of about equal work, a few hundred at a time."""
     stream = context.streams[job.args["stream"]]
     reading = find_reading(context, job)
     of = context.streams[reading.of]
@@ -67,7 +67,7 @@ def pack(context: RunContext, job: Job) -> Follow:
     ends = tails.partial_cursors(context, stream, reading, [*asked, *new]) if delta else {}
     asked |= {one: 1 if one in ends else pages for one, pages in new.items()}
     last = not after
-    spare = 0 if isinstance(reading.paging, Whole) or (delta and reading.newest) else SPARE
+    spare = 0 if isinstance(reading.paging, Whole) or (delta and reading.is_newest_first) else SPARE
     packs, held = (list(pack_lanes(asked, spare)), []) if last else pack_stretch(asked, reading, size)
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | {SIZE: size}
@@ -210,7 +210,7 @@ def lane_room(total: int, size: int, spare: int = SPARE) -> int:
 
 
 def expected_children(reading: PerParent, parent: SourceRecord) -> int | None:
-    """What the parent's own counter says; nothing where that is no number."""
+    """The parent's own counter; None if it is not a number."""
     try:
         count = reading.parents.expected(parent)
     except (ValueError, TypeError, OverflowError):
@@ -226,7 +226,7 @@ def expected_pages(reading: PerParent, parent: SourceRecord) -> int:
 def find_reading(context: RunContext, job: Job) -> PerParent:
     reading = context.reading(context.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
-    if job.args.get("prove"):  # such a walk trusts nothing but an empty page
+    if job.args.get("prove"):  # the end of such a walk is an empty page only
         return replace(reading, parents=replace(reading.parents, expected=lambda _: None, uncounted=lambda _: False))
     return narrow_trust(reading, int(job.args.get(SIZE, 0)))
 

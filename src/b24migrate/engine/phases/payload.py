@@ -33,7 +33,7 @@ _decode: Callable[[bytes], dict[str, Json]] = msgspec.json.Decoder(dict[str, Any
 
 
 def payload_hash(stream: Stream) -> PayloadHash | None:
-    """What tells a changed payload: that of another hash is sent again. None: nothing of it is sent."""
+    """The hash that shows a changed payload: a record with another hash is sent again. None: nothing of it is sent."""
     if not stream.fields:
         return None
     return _hash_payload(stream) if stream.changes.whole_payload else _hash_sent(stream)
@@ -56,7 +56,7 @@ def _hash_payload(stream: Stream) -> PayloadHash:
 
 
 def _hash_sent(stream: Stream) -> PayloadHash:
-    """What of the payload is sent, as the source has it. What other methods told is compared by itself."""
+    """The sent part of the payload, with the source's values. Data of other methods is compared separately."""
     wanted = [
         (spec.name, spec.take, spec.kind is Kind.REFS)
         for spec in stream.fields

@@ -49,7 +49,7 @@ def _missing_links(context: RunContext, stream: Stream, records: list[Record]) -
 
 
 def _links_of_record(context: RunContext, stream: Stream, one: SourceRecord) -> list[tuple[str, str]]:
-    """What is wrong with a record is told when it is sent: here it only names nothing."""
+    """Errors of a record are reported when it is sent. Here it only has no references."""
     try:
         return [
             found
@@ -79,7 +79,7 @@ def _is_left_out(context: RunContext, stream: str) -> bool:
 
 
 class LinkRecorder:
-    """Resolves every id to itself and remembers which were asked for."""
+    """Resolves every ID to itself and collects the requested ones."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -127,7 +127,7 @@ def _fetch(
     gently: bool = False,
     needed: frozenset[str] = frozenset(),
 ) -> int:
-    """What the source does not have either stays missing, and the reference's policy decides."""
+    """Records that the source does not have either stay missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
     rows = stream.fetch(
@@ -175,7 +175,8 @@ def pull_records(
 
 
 def _pull(context: RunContext, stream: Stream, ids: set[str], needed: frozenset[str]) -> dict[str, MigrationError]:
-    """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
+    """Returns those that failed. They are requested together first; then each failed one alone, so that it does not
+    fail others."""
     try:
         _fetch(context, stream, ids, gently=True, needed=needed)
     except (Permanent, Transient) as error:
@@ -195,7 +196,7 @@ def _pull(context: RunContext, stream: Stream, ids: set[str], needed: frozenset[
 
 def pull_new_records(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     """Remembers which of the records, by stream and id, the source does not have. Several lanes may miss the same ones
-    at the same time: they are asked for once."""
+    at the same time: they are requested once."""
     wanted: dict[str, set[str]] = {}
     for name, source_id in named:
         wanted.setdefault(name, set()).add(source_id)
@@ -206,7 +207,7 @@ def pull_new_records(context: RunContext, named: Iterable[tuple[str, str]]) -> N
             if stream.fetch is None or not ids:
                 continue
             asked = [SourceRecord(source_id, {}, {}) for source_id in sorted(ids)]
-            with suppress(Permanent):  # a portal without the method tells nothing
+            with suppress(Permanent):  # a portal without the method shows nothing
                 rows = stream.fetch(context.source, asked, context.known(stream))
                 there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
                 context.memory.gone.add(name, ids - there)

@@ -81,7 +81,7 @@ def forget_last_pass(context: RunContext, job: Job) -> Follow:
 
 
 def _pass_registers(entity: Entity, chosen: Mapping[str, delta.StreamPass]) -> Iterator[tuple[Register, str]]:
-    """What a delta does not read again stays as it was told."""
+    """Data that a delta pass does not read again stays unchanged."""
     for stream in (*entity.aids, *entity.streams):
         yield PAGE_LOG, f"{stream.name}:"
         yield from ((DELETIONS, f"{why}:{stream.name}:") for why in ("gone", "doubtful", "refused", "excused"))
@@ -180,8 +180,8 @@ def take_in_slices(
 
 
 def smaller_slice(tried: int) -> int:
-    """How many to ask about at a time after a limit came in the midst of so many. Execution time comes back minute by
-    minute: what needs more than a minute's at one go would be begun again and again."""
+    """The number of rows to request details of at a time, after a limit interrupted so many. Execution time is restored
+    minute by minute: a request that needs more than a minute's share would be restarted forever."""
     return max(1, tried // 10)
 
 

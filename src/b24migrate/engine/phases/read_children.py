@@ -106,8 +106,8 @@ def children(context: RunContext, job: Job) -> Follow:
 def ask_parents(
     context: RunContext, reading: PerParent, wanted: Sequence[Cursor], *, gently: bool
 ) -> tuple[Page, list[Progress], Sequence[Cursor]]:
-    """One request: what it brought, the parents that were looked up for it, and the others. Where another method is
-    asked about each child, as many requests as it takes to ask about many together."""
+    """One request: its rows, the parents that were looked up for it, and the others. If another method returns details
+    of each child, several requests are made, so that many details are requested together."""
     one_page = bool(context.options.test_limit)
     asked, rest = look_up_parents(context, reading, wanted)
     page = context.source.children(reading, asked, one_page=one_page, gently=gently)
@@ -182,7 +182,7 @@ def own_page_numbers(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
 
 
 def forget_refusals(context: RunContext, stream: Stream, parents: Sequence[str], pass_no: int) -> None:
-    """Of parents that could be read now. A full pass begins without any."""
+    """For parents that could be read. A full pass starts without any."""
     prefix = f"impossible:{stream.name}:"
     if is_delta(context, stream, pass_no) and context.store.count(SET_ASIDE, prefix):
         context.store.discard(SET_ASIDE, [f"{prefix}{one}{rest}" for one in parents for rest in ("", ":*")])

@@ -88,7 +88,7 @@ class References:
 
     def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.late and self._is_left_out(spec.to):
-            return ABSENT  # else every record that has one would be sent twice, to say that there is none
+            return ABSENT  # otherwise every record with one would be sent twice, the second time without it
         if str(value) in spec.keep:
             return str(value)
         source_id = values.reference(value)
@@ -114,7 +114,7 @@ class References:
         return self._rewrite_code(spec, one, value, done)
 
     def resolve_family(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Mapping[str, Json]:
-        """Each of the fields by itself; those that cannot be named are left out, or emptied if they may be filled."""
+        """Resolves each field separately; a field that cannot be named is omitted, or emptied if it may be filled."""
         fields: dict[str, Json] = {}
         for name, part in value.items() if isinstance(value, dict) else ():
             found = self._rewrite_code(spec, one, (name, part), done)
@@ -157,7 +157,7 @@ class References:
         if spec.brings and self._may_be_brought(stream, source_id):
             done.brings.append((stream, source_id))
             done.regardless.append((stream, source_id))
-        if spec.policy is not Policy.EXISTING or policy is not Policy.DROP:  # what is gone leaves no orphan
+        if spec.policy is not Policy.EXISTING or policy is not Policy.DROP:  # a deleted record leaves no orphan
             done.unresolved.append((spec.name, source_id))
         if policy is Policy.DROP:
             if spec.waits and not self._final and self._may_come(stream, source_id):
@@ -197,7 +197,8 @@ class References:
         return known and not self._context.memory.gone.knows(f"{stream}!", source_id)
 
     def _note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
-        """What is known is looked at by each second pass. What the source does not have may yet turn up there."""
+        """A missing record that the source has is sought again by each second pass. One that the source does not have
+        may appear there later."""
         if self._may_be_named(stream, source_id):
             done.may_come = True
         elif stream in self._context.streams:
@@ -294,7 +295,7 @@ def mapped_code(context: RunContext, code: str) -> str | None:
 
 
 def mapped_options(context: RunContext, code: str) -> Mapping[str, str]:
-    """What the options of a list became; nothing for what is no list, or no custom field at all."""
+    """The target's options of a list; empty if it is not a list or not a custom field."""
     mapped = _mapped_field(context, code) if code.startswith(CUSTOM) else None
     return {} if mapped is None else mapped.get("Options") or {}
 

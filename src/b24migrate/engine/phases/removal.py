@@ -38,7 +38,7 @@ def count_removable(context: RunContext, stream: Stream) -> int:
 
 def seed(context: RunContext, scope: str, stream: Stream, round_no: int = 0) -> list[Job]:
     """Nothing where it is to be kept. Lost access is always removed."""
-    wanted = stream.access or context.options.deletions == "delete"
+    wanted = stream.deletions.access or context.options.deletions == "delete"
     args = {"stream": stream.name, "after": "", "round": round_no}
     return [Job(scope, "remove", args)] if wanted and count_removable(context, stream) > 0 else []
 
@@ -57,7 +57,8 @@ def remove(context: RunContext, job: Job) -> Follow:
 
 
 def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
-    """The latest first: most children have higher ids than their parents. What was only linked is not ours."""
+    """The latest first, because most children have higher IDs than their parents. Records that were only linked are not
+    ours."""
     links = context.store.links(stream.name, [one.row_key for one in records])
     ours = {
         stream.key_of(one.row_key): one
@@ -65,7 +66,7 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
         if one.row_key in links and links[one.row_key].origin == "import"
     }
     answers = ask_target(context, stream, ours)
-    if stream.access:
+    if stream.deletions.access:
         answers = insist(context, stream, answers)
     kept = {ours[one.key].row_key: one for one in answers if one.status == "kept"}
     kept_rows = [RegisterRow(f"{KEPT}:{stream.name}:{key}", {"Reason": one.reason}) for key, one in kept.items()]
@@ -78,7 +79,7 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
 
 
 def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) -> list[Deleted]:
-    """Of what others need, a target that does not see them is not asked."""
+    """Records that others need are not deleted on a target that does not see dependents."""
     needed = {f"{NEEDED}:{stream.name}:{one.row_key}": key for key, one in records.items()}
     held = [] if context.target.sees_dependants else list(context.store.rows_of(DELETIONS, needed))
     kept = {needed[one]: Deleted(needed[one], "kept", REASON, needed=True) for one in held}
@@ -104,16 +105,16 @@ def insist(context: RunContext, stream: Stream, answers: Sequence[Deleted]) -> l
 def note_kept(context: RunContext, stream: Stream) -> None:
     kept = context.store.count(DELETIONS, f"{KEPT}:{stream.name}:")
     if kept:
-        level = "warning" if stream.access else "info"
+        level = "warning" if stream.deletions.access else "info"
         message = say("note.deleted_kept", stream=stream.name, count=kept)
         context.note(context.owner[stream.name].name, message, level)
 
 
 def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """What is not on the target any more. The record first: if a kill left the record without its link, it would
-    count as imported for ever."""
+    """Forgets records that are no longer on the target. The record first: if a kill left the record without its link,
+    it would count as imported forever."""
     store = context.store
-    if not stream.access and (stream.mentions or streams_with_codes(context.entities)):
+    if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
@@ -220,7 +221,7 @@ def end_relink(context: RunContext, _: Job) -> Follow:
 
 
 def recall(context: RunContext, job: Job) -> Follow:
-    """Links deleted records that the target has although no answer said so."""
+    """Links deleted records that the target has although no answer confirmed it."""
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
     prefix = f"{UNSURE}:{stream.name}:"
     while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):

@@ -21,11 +21,11 @@ from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Re
 from b24migrate.model.streams import Stream
 
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
-ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent by itself
+ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent alone
 
 
 def seed(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
-    """Lanes side by side; one file, in the order that the target wants, where it wants one."""
+    """Sends in parallel lanes, or in one chain if the target requires an order."""
     if stream.name in context.target.serial:
         return order.seed(scope, stream, **args)
     return lanes.seed(context, scope, "send", stream, every=lanes.length_for_each_worker(context, stream), **args)

@@ -46,7 +46,7 @@ def keep_page(context: RunContext, stream: Stream, page: Page, pass_no: int) -> 
     for alarm in page.alarms:
         context.note(entity.name, alarm)
     for one in page.aside:
-        if one.why == "impossible" and not one.name:  # those with a name are told together when the get is closed
+        if one.why == "impossible" and not one.name:  # those with a name are reported together when the get ends
             context.note(
                 entity.name, say("note.unreadable", stream=one.stream or stream.name, id=one.source_id, why=one.reason)
             )
@@ -145,7 +145,7 @@ def examine_rows(
 def examine_batch(
     context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool, needed: frozenset[str] = frozenset()
 ) -> tuple[list[Staged], list[SetAside]]:
-    """What is to be staged and what a rule excludes; the files of the former are remembered."""
+    """The records to stage and those that a rule excludes; the files of the former are noted."""
     payloads = decode_payloads(stream, [payload for _, payload, _ in rows])
     shown = [
         SourceRecord(row.source_id, payload, row.extras or {}) for row, payload in zip(rows, payloads, strict=True)
@@ -239,7 +239,7 @@ def _renew_file(old: Staged, new: Staged) -> Staged | None:
 
 
 def _find_failed_files(context: RunContext, known: Collection[str]) -> set[str]:
-    """Of the files that are remembered those that could not be fetched: what the source says now may be right."""
+    """The noted files that could not be fetched: the source's current link may be right."""
     table = context.streams["files"].table
     counts = context.store.counts(table) if known else {}
     if not (counts.get(Status.IMPORT_ERR) or counts.get(Status.ERROR_RETRY)):

@@ -45,7 +45,8 @@ def refer(context: RunContext, job: Job) -> Follow:
 
 
 def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> bool:
-    """One that makes no sense names nothing: sending it says so."""
+    """Whether the record links to one of the IDs. A record that cannot be parsed has no links; its error is reported
+    when it is sent."""
     try:
         return any(
             name == of.name and source_id in ids

@@ -55,7 +55,7 @@ def read_parents(context: RunContext, job: Job) -> Follow:
 
 
 def is_stale(context: RunContext, stream: Stream, span: Span, shows_change: Callable[[SourceRecord], bool]) -> bool:
-    """By the children that are new since the last complete pass; if there are none, it is not known."""
+    """By the children that are new since the last complete pass; without any it is unknown."""
     since = complete_pass(context, stream) + 1
     seen = False
     while records := context.store.by_pass(stream.table, span, WALKED_AT_ONCE, pass_no=since, shown=True):

@@ -26,13 +26,13 @@ from b24migrate.ports import CHANGES, PASSES, STATES, RegisterRow
 
 DAY_S = 86_400
 FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
-LOST = "lost"  # of CHANGES: parents that may have lost children, with what the walk has found out about them
-SETTLED = "settled"  # of CHANGES: what a parent told, to be kept as soon as its lost children are marked
+LOST = "lost"  # of CHANGES: parents that may have lost children, with the results of the walk
+SETTLED = "settled"  # of CHANGES: the values of a parent, to be kept as soon as its lost children are marked
 ABOVE_ALL = 2**53  # above every id
 
 
 class Told(NamedTuple):
-    """What a parent told of its children. `whole`: the pass that last read all of them."""
+    """The parent's values about its children. `whole`: the pass that last read all of them."""
 
     last: int
     number: int | None
@@ -120,7 +120,7 @@ def is_other_row(stream: Stream, row: Row, staged: Record) -> bool:
 
 
 class Walked(NamedTuple):
-    """What a walk showed: all ids from the newest down to the lowest."""
+    """The IDs of a walk from the newest down to the lowest."""
 
     lowest: int = ABOVE_ALL
     shown: frozenset[int] = frozenset()
@@ -136,8 +136,8 @@ def close(
     which: int,
     pass_no: int,
 ) -> list[str]:
-    """Notes what the parents told whose children are read; of those that were read `partly`, also which may have lost
-    children. Returns those of which all children have to be read, because they tell no number."""
+    """Notes the values of the parents whose children were read; for those read `partly` also whether they may have lost
+    children. Returns those without a number, whose children must all be read."""
     tail = reading.tail
     if tail is None or context.options.test_limit:
         return []

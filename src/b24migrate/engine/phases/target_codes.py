@@ -11,7 +11,7 @@ from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.model.records import Job, Link, Outcome, Status
 from b24migrate.model.streams import Stream
 
-AT_ONCE = 500  # what `import.<entity>.list` takes
+AT_ONCE = 500  # the limit of `import.<entity>.list`
 
 
 def code_stream(name: str, code: str) -> str:
@@ -20,8 +20,8 @@ def code_stream(name: str, code: str) -> str:
 
 
 def keep_options(context: RunContext, stream: Stream, answered: Iterable[tuple[str, Outcome]]) -> None:
-    """What the values of the records' lists became. They are kept before the records count as imported: of one that
-    does not count yet the target is asked again, and answers the same."""
+    """The target's values of the records' lists. They are kept before the records count as imported: until then the
+    target is called again, with the same answer."""
     links = [
         Link(f"{row_key}:{option}", target_id, "", "learned")
         for row_key, outcome in answered

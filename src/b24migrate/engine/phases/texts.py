@@ -55,7 +55,7 @@ class _Pattern:
 
 
 class TextRewriter:
-    """Built from the mentions of every stream. What cannot be resolved stays as it was, and is counted."""
+    """Built from the mentions of every stream. IDs that cannot be resolved stay unchanged and are counted."""
 
     def __init__(self, streams: Iterable[Stream], source_url: str, target_url: str) -> None:
         known = list(streams)
@@ -157,7 +157,7 @@ class TextRewriter:
 
 
 def _plain_beginning(pattern: str) -> str:
-    """The plain characters that every match of it begins with."""
+    """The plain characters at the start of every match."""
     found = _PLAIN.match(pattern)
     return _lower_case(_ESCAPED.sub(r"\1", found[0])) if found else ""
 

@@ -32,7 +32,7 @@ class PlaceResolver(Resolver):
 
 
 class TreePosition(NamedTuple):
-    """Where in whose tree one is."""
+    """A position in the tree of a record."""
 
     spec: Field
     one: SourceRecord
@@ -76,7 +76,7 @@ class Trees:
         return str(self._rewrite_code(at, name) if linked is None else self._replace_id(at.below(name), linked, name))
 
     def _replace_id(self, at: TreePosition, linked: tuple[str, str], value: Json) -> Json:
-        """The target's id. What is lost stays, and its place is told."""
+        """The target's ID. A lost one stays, and its place is noted."""
         target_id = self._context.memory.links.target_id(*linked)
         if target_id is None:
             at.done.places.append((at.place, " ".join(linked)))
@@ -112,7 +112,7 @@ class Trees:
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
     def _walk_under(self, at: TreePosition, name: str, value: Json) -> Json:
-        """What is below a key, where the key may tell whose ids it holds, or entries of which dictionary."""
+        """The value under a key. The key may define the stream of the IDs in it, or the dictionary of the entries."""
         if isinstance(value, list):
             return self._walk_list(at, name, value)
         source_id = None if isinstance(value, dict) else values.reference(value)

@@ -9,7 +9,7 @@ from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.model.records import Job, Link, Record, Settled, Status
 from b24migrate.model.streams import Stream
 
-AT_ONCE = 500  # what `import.users.match` takes
+AT_ONCE = 500  # the limit of `import.users.match`
 UNSENT = (Status.NEW, Status.ERROR_RETRY)
 
 
@@ -40,7 +40,8 @@ def find_linked(context: RunContext, stream: Stream, records: Sequence[Record]) 
 
 
 def is_linked(link: Link | None) -> bool:
-    """By hand, or by an earlier run: whatever changed at the source, the target's user keeps his own values."""
+    """Matched by the administrator or by an earlier run: the target's user keeps its own values, even after changes in
+    the source."""
     return link is not None and link.origin != "import"
 
 

@@ -44,12 +44,12 @@ AT_ONCE = 100
 FAILED_LOOKED_AT = 2_000  # they are in memory at once
 LAST_SENT = "sent"  # no field, but all of them as they were sent last
 NOT_TOLD = say("verify.first_version")
-FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
+FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # the registers that a verify writes for each stream
 
 
 def forget_findings(context: RunContext, job: Job) -> Follow:
-    """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
-    no worker may still be forgetting while another already finds."""
+    """Clears the results of the last verify. It is a stage of its own: when several processes start a verify at once,
+    no worker may clear results while another one writes them."""
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
@@ -75,7 +75,7 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
 
 
 def count(context: RunContext, job: Job) -> Follow:
-    """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
+    """Every linked record must be on the target, and no other. The records are looked up only if the numbers differ."""
     stream = context.streams[job.args["stream"]]
     write_findings(context, find_gone(context, stream))
     there, after = count_on_target(context, stream, job.args, context.time_is_up)
@@ -109,7 +109,7 @@ def count_on_target(
 
 
 def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
-    """What was staged before, and the latest full pass neither showed nor proved to be deleted."""
+    """Earlier staged records that the latest full pass neither showed nor proved to be deleted."""
     latest = [
         row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
     ]
@@ -162,7 +162,7 @@ def reconcile(context: RunContext, job: Job) -> Follow:
 
 
 def sample(context: RunContext, job: Job) -> Follow:
-    """A few records, compared with what the source says now."""
+    """Compares a few records with the source's current ones."""
     stream = context.streams[job.args["stream"]]
     seed = crc32(f"{context.run}:{stream.name}".encode())
     records = context.store.sample(stream.table, context.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
@@ -177,7 +177,7 @@ def sample(context: RunContext, job: Job) -> Follow:
 
 
 def compare(context: RunContext, job: Job) -> Follow:
-    """Every record of a lane, compared with what the source says now."""
+    """Compares every record of a lane with the source's current one."""
     stream = context.streams[job.args["stream"]]
     records = context.store.records(stream.table, lanes.rest_of_lane(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
@@ -263,8 +263,8 @@ def compare_records(context: RunContext, stream: Stream, records: Sequence[Recor
 
 
 def find_unsent(stream: Stream, composed: ComposedRecord, link: Link) -> list[Finding]:
-    """What the target makes of the values it gets was expected, and hides values it never got: what came later than the
-    record, where it changes no such records."""
+    """A rule that the target converts a field also hides values that it never got, such as later changes that the
+    target does not accept."""
     if composed.problem is not None or composed.item(stream).digest == link.digest:
         return []
     return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]
@@ -306,7 +306,7 @@ def cover(context: RunContext, job: Job) -> Follow:
     composed = [composer.compose(one) for one in records if _is_compared(one)]
     pull_new_records(context, [named for one in composed for named in one.brings])
     for one in composed:
-        # What the source does not have either is no reference any more.
+        # A record that the source does not have either is no longer a reference.
         unresolved = composer.compose(one.record).unresolved if one.brings else one.unresolved
         write_findings(
             context,
@@ -323,7 +323,7 @@ def cover(context: RunContext, job: Job) -> Follow:
 
 
 def write_findings(context: RunContext, findings: Iterable[Finding]) -> None:
-    """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
+    """Expected differences have a register of their own: each record may have one, and they are not errors."""
     kept: dict[Register, list[RegisterRow]] = {}
     for one in findings:
         kept.setdefault(findings_register(one.fate), []).append(_finding_row(one))

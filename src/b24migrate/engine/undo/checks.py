@@ -36,7 +36,7 @@ def _is_beginning(run: Run, now: datetime) -> bool:
 
 
 def refuse_other_target(context: RunContext) -> None:
-    """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
+    """Raises BadConfiguration for a box without any imported record: all would count as deleted."""
     known, now = target_origins(context.store), context.options.target_url
     if known and known != [now]:
         key = "undo.other_target_some" if now in known else "undo.other_target"

@@ -89,7 +89,7 @@ def _unchanged_fields(late: Mapping[str, Json], found: TargetRecord, unordered: 
 
 
 def _send(context: RunContext, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:
-    """The keys of those that the target took. What it refuses stays as it is."""
+    """The keys of the accepted updates. Refused records stay unchanged."""
     done: list[str] = []
     rest = list(items)
     while rest:

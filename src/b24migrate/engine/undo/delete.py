@@ -27,7 +27,7 @@ UNDONE = ("set", LATE, FINAL, "verify")
 
 
 def begin(context: RunContext, streams: Sequence[Stream]) -> None:
-    """Before the first record goes, so that after a kill no view says that all is well."""
+    """Before the first deletion. Otherwise a view could still show success after a kill."""
     names = list(dict.fromkeys(context.owner[one.name].name for one in streams))
     for entity in (one for one in context.entities if one.name in names):
         _reopen(context, entity)
@@ -125,7 +125,8 @@ class Undo:
             if answer.status == "kept":
                 tally.keep(one.row_key, answer.reason)
                 kept.append(KeptRecord(stream.name, one.row_key, one.target_id, answer.reason).row())
-            elif answer.status == "deleted" or one.counts_as_imported:  # what failed was never there, and stays failed
+            # failed records were never there and stay failed
+            elif answer.status == "deleted" or one.counts_as_imported:
                 gone.append(one.row_key)
                 tally.deleted += answer.status == "deleted"
                 tally.absent += answer.status == "absent"
@@ -138,7 +139,7 @@ class Undo:
         refuse_busy(self._context)
 
     def _find_imported(self, stream: Stream, span: Span) -> list[ImportedRecord]:
-        aside = Tally(stream.name, "")  # what is not ours was counted before
+        aside = Tally(stream.name, "")  # records that are not ours were counted before
         return find_imported(self._context, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
 
     def _clear_circles(self, stream: Stream, left: Sequence[Span]) -> int:
@@ -153,7 +154,7 @@ class Undo:
 
     def _clear_circles_in(self, stream: Stream, span: Span) -> int:
         self._renew_lock(stream, span)
-        self._context.memory.links.forget()  # what went is named no more
+        self._context.memory.links.forget()  # deleted records are no longer named
         found = self._find_imported(stream, span)
         answers = delete_keys(self._context, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
         held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]

@@ -42,8 +42,8 @@ class Dependants:
                         self.keep(stream, ImportedRecord(row, None))
 
     def keep(self, stream: Stream, one: ImportedRecord, *, only_its_own: bool = False) -> None:
-        """It stays, and so does what it names. What cannot be deleted holds back only what it is part of, such as a
-        person's department: else a chat would keep the company that it is about for ever."""
+        """Keeps the record and the records that it names. A record that can never be deleted keeps only the record that
+        it is part of, such as a user's department. Otherwise a chat would keep its company forever."""
         for name, source_id in self._named(stream, one) if self._bits else ():
             if only_its_own and self._context.owner.get(name) is not self._context.owner[stream.name]:
                 continue
@@ -58,7 +58,7 @@ class Dependants:
         dry_run: bool,
         still: Callable[[], None] = lambda: None,
     ) -> list[tuple[ImportedRecord, Deleted]]:
-        """What the target answers for each. Those that others need are kept without a request."""
+        """The target's answer for each record. Records that others need are kept without a request."""
         keys = {stream.key_of(one.row_key): one for one in found}
         mine = {key: Deleted(key, "kept", REASON) for key, one in keys.items() if self._has(stream.name, one.row_key)}
         asked = [key for key in keys if key not in mine]

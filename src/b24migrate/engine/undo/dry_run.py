@@ -1,4 +1,4 @@
-"""What an undo would do: it checks every record on the target and changes nothing."""
+"""A dry run of an undo: checks every record on the target and changes nothing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from b24migrate.ports.walk import Progress
 
 
 class DryRun:
-    """A target that answers call by call cannot know what would have gone before: of what others depend on it says
-    that it is kept. Such records are `later`; whether they go shows when it is done."""
+    """A target that answers each call separately reports records with dependants as kept, although the undo would
+    delete the dependants first. Such records count as `later`: only the undo itself shows their result."""
 
     def __init__(self, context: RunContext, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
         self._context = context
@@ -37,13 +37,13 @@ class DryRun:
 
     @property
     def strange(self) -> int:
-        """How many records there should be, when the target knows none of them at all. What it never took, as it had
-        announced, should not."""
+        """The number of records that should be on the target, if it has none of them at all; without records that its
+        fidelity list excludes."""
         absent = sum(one.absent for one in self.tallies.values())
         return absent - self._never_there if absent == sum(one.ours for one in self.tallies.values()) else 0
 
     def walk(self) -> Iterator[KeptRecord]:
-        """What would be kept, whatever else goes."""
+        """Records that would be kept in any case."""
         self.needed.gather()
         for stream in self._scope.streams:
             if may_have_more(self._context, self._scope, stream):

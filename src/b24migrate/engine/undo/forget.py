@@ -11,8 +11,8 @@ from b24migrate.engine.undo_lock import Stretch
 
 
 def settle(context: RunContext, stretch: Stretch) -> None:
-    """A process was killed between the target and the store: what is gone there is forgotten here. What is still there
-    stays, whether it was changed or not."""
+    """Forgets links of records that are gone on the target, after a kill between the target and the store. Records that
+    are still there stay, changed or not."""
     stream = context.streams.get(stretch.stream)
     if stream is None:
         return

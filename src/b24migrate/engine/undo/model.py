@@ -15,7 +15,7 @@ from b24migrate.ports import KEPT, Deleted, RegisterRow, Store
 
 AT_ONCE = 500  # what `import.<entity>.delete` takes
 COLUMNS = ("stream", "source_id", "target_id", "reason")
-_KINDS = 10  # of reasons are listed one by one
+_KINDS = 10  # reasons are listed individually
 _OTHERS = say("keep.others")
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class KeptReason(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What becomes, or became, of one stream."""
+    """The numbers of an undo, or of its dry run, for one stream."""
 
     stream: str
     entity: str
@@ -105,8 +105,8 @@ def delete_keys(
 
 
 def wait_out_limits(context: RunContext, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
-    """There is no queue here that a job could be given back to, so a call waits where it is. `still` raises when after
-    the wait it must not be made any more."""
+    """Waits in place, because an undo has no queue to return a job to. `still` raises if the call must not be made
+    after the wait."""
     failures = 0
     while True:
         try:

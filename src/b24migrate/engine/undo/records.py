@@ -58,8 +58,8 @@ def find_imported(
 
 
 def may_have_more(context: RunContext, scope: Scope, stream: Stream) -> bool:
-    """Whether target and store count differently: a process was killed before it knew what had arrived, or before it
-    wrote down what had gone. Then records without a link are asked for, too; the run they were of is not known."""
+    """Whether target and store count differently, because a process was killed before it noted an import or a deletion.
+    Then records without a link are requested, too; their run is unknown."""
     if scope.window is not None or not any(context.store.counts(stream.table).values()):
         return False
     there, _ = wait_out_limits(context, lambda: count_on_target(context, stream))

@@ -1,4 +1,4 @@
-"""What an undo deletes: some entities, all that was imported of them or only by one run. And what it leaves."""
+"""The scope of an undo: entities, and all their imports or those of one run. Also the records that it leaves."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Scope:
 
     @property
     def streams(self) -> list[Stream]:
-        """What refers to others before what is referred to."""
+        """Records that refer to others come before the records they refer to."""
         return [stream for entity in reversed(self.entities) for stream in reversed(entity.streams)]
 
     def holds(self, row: Mapping[str, Json]) -> bool:
@@ -51,7 +51,7 @@ class Scope:
 
 
 def find_scope(context: RunContext, names: Collection[str], run: str = "") -> Scope:
-    """Raises BadConfiguration when there is no such run."""
+    """Raises BadConfiguration if the run does not exist."""
     entities = tuple(entity for entity in context.entities if not names or entity.name in names)
     return Scope(entities, _window(plan.all_runs(context.store), run) if run else None)
 
@@ -69,7 +69,7 @@ def _window(some: Sequence[Run], wanted: str) -> Window:
 
 
 def _order(run: Run) -> tuple[str, bool, datetime]:
-    """Several may begin in one second, which is all that is kept of the beginning; one after the other they end."""
+    """Runs that started in the same second are sorted by their end."""
     ended = run.state == plan.ENDED and bool(run.finished)
     return run.started, not ended, _parse_time(run.finished) if ended else _ALWAYS
 

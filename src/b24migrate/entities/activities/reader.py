@@ -22,8 +22,8 @@ from b24migrate.ports import Command, Source
 
 BINDINGS = "crm.activity.binding.list"
 BODY, FOREIGN = say("skip.compressed_body"), say("skip.activity_owner")
-NEVER = "9999-"  # a time of this year means that there is none
-# What the portal notes when a letter is read: no change of the activity.
+NEVER = "9999-"  # a time in this year means no time
+# The portal sets these when a letter is read, which does not change the activity.
 NOTED_BY_ITSELF = frozenset({"READ_CONFIRMED", "CLICK_CONFIRMED"})
 OF_THE_PORTAL = frozenset({"CALENDAR_SECTION_ID"})  # IDs of records that are not migrated
 # A meeting room and its booking (kernel calendar, Rooms\Util::parseLocation).
@@ -38,9 +38,9 @@ INLINE = re.compile(r"(?:bxacid:n?|(?<![\w/.:%-])/bitrix/tools/crm_show_file\.ph
 
 
 def with_bindings(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """Each activity with all its owners: the listing tells the main one only, and a question is for one activity
-    (api-reference/crm/timeline/activities/binding/crm-activity-binding-list.md). Those that a rule leaves out are not
-    asked about."""
+    """Each activity with all its owners: the listing returns the main one only, and the method takes one activity
+    (api-reference/crm/timeline/activities/binding/crm-activity-binding-list.md). Excluded activities are not
+    requested."""
     wanted = [row for row in rows if skip_reason(msgspec.json.decode(row.payload)) is None]
     commands = [Command(BINDINGS, {"activityId": int(row.source_id)}) for row in wanted]
     found: dict[str, Row] = {}
@@ -64,8 +64,8 @@ def owners_of(seen: SourceRecord) -> list[Args]:
 
 
 def candidates(seen: SourceRecord) -> Json:
-    """Where the main owner does not arrive, another one takes its place: an activity without any shows nowhere. Not a
-    list, whose parts would be resolved by themselves."""
+    """If the main owner is not migrated, another one replaces it, because an activity without an owner is shown
+    nowhere. This is not a list, since the parts of a list are resolved separately."""
     return tuple(owners_of(seen))
 
 
@@ -178,7 +178,7 @@ def leave_out(seen: SourceRecord) -> Message | None:
 
 
 def provider_type(seen: SourceRecord) -> Json:
-    """What a compressed letter was shows in its excerpt; its body is not there, so it is sent as an ordinary one."""
+    """A compressed letter has an excerpt but no body, so it is sent as an ordinary one."""
     value = seen.payload.get("PROVIDER_TYPE_ID", ABSENT)
     return "EMAIL" if value == COMPRESSED else value
 

@@ -76,7 +76,7 @@ crm_calls = Stream(
 )
 
 # Files and communications come only when they are named, files under either name, and the mark of incoming ones only
-# beside the ID (api-reference/crm/timeline/activities/activity-base/crm-activity-list.md).
+# after the ID (api-reference/crm/timeline/activities/activity-base/crm-activity-list.md).
 SELECT = ("*", "ID", "COMMUNICATIONS", "FILES", "STORAGE_ELEMENT_IDS", "IS_INCOMING_CHANNEL")
 crm_activities = Stream(
     name="crm_activities",

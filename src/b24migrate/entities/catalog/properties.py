@@ -1,4 +1,4 @@
-"""The values of a product's properties, under what the property became on the target; values of a list likewise."""
+"""The values of a product's properties, with the target's IDs of the properties and of list values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def value_code(seen: SourceRecord, entry: Json, resolve: Resolve) -> Json:
     if is_nothing(value):
         try:
             return [resolve("crm_product_props", owner), place, None]
-        except Unresolved:  # what the target does not have need not be emptied there
+        except Unresolved:  # a property that the target does not have need not be emptied
             return None
     kind, user_type, _ = types_of(seen)[number]
     target = resolve("crm_product_props", owner)
@@ -50,7 +50,7 @@ def value_code(seen: SourceRecord, entry: Json, resolve: Resolve) -> Json:
 
 
 def in_utc(value: Json, *, whole: bool) -> Json:
-    """As all times of the contract; what has no offset, or is no time, stays what it is."""
+    """In the form of the contract; a value without an offset, or that is not a time, stays unchanged."""
     if not whole:
         return day(value, ZoneInfo("UTC")) or value
     return stamp(value, ZoneInfo("UTC"))[1] or value

@@ -221,8 +221,8 @@ def add_localizations(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def fetch_of(listing: Callable[[SourceRecord], Listing], sign: str = "@", at_once: int = IDS_AT_ONCE) -> Fetch:
-    """Of an information block by its name before the id; others name a product by its id alone, then both are asked.
-    `sign`: how the method's filter marks a list of ids."""
+    """Products by ID. If the ID has the name of an information block in front, only that block is queried, otherwise
+    both. `sign`: the mark of a list of IDs in the method's filter."""
 
     def fetch(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
         catalogs = known.lookup(CATALOGS, (PRODUCT, OFFER))

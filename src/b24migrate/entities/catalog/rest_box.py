@@ -1,4 +1,4 @@
-"""What a writer asks about the catalog of a box: its information blocks, and the rows of its lists."""
+"""Queries about the catalog of a box: its information blocks, and the rows of its lists."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def listed(value: Json) -> list[Args]:
 
 
 def rows_of(box: Box, wanted: Mapping[str, Sequence[str]], properties: Sequence[str] = ()) -> dict[str, Args]:
-    """Rows by id, asked for by what they are: products and offers are in two information blocks."""
+    """Rows by ID, requested by type: products and offers are in two information blocks."""
     known = catalogs(box)
     asked = []
     for side in (PRODUCT, OFFER):

@@ -1,4 +1,4 @@
-"""What a box does not keep of a catalog when its own methods take it."""
+"""Rules: catalog data that a box does not keep without the import module."""
 
 from __future__ import annotations
 

@@ -1,19 +1,29 @@
-"""How chats are read: who has which, what is said about each, and again one by one."""
+"""Reads the lists of chats of all webhooks, with the details of the chats in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import msgspec
 
+from b24migrate.entities.chats.details import (
+    TELLING,
+    FoundChat,
+    chat_extras,
+    detail_commands,
+    is_as_before,
+    note_missing_participants,
+    participants,
+    read_details,
+    refusal_reason,
+    unlisted_comments,
+)
 from b24migrate.entities.chats.search import LAST, Disproved, choose_sample, choose_word, confirms, find_details
-from b24migrate.entities.readers import same_id
 from b24migrate.messages import say
 from b24migrate.model.answers import id_of, open_list, row_in, unexpected_answer
 from b24migrate.model.errors import Forbidden, Permanent
-from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest, in_order
+from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.model.source_records import Known, SourceRecord
 from b24migrate.ports import Answer, Command, Source
 
@@ -28,11 +38,10 @@ NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 PAGES_AT_ONCE = 20  # of lists, in a request: each has half a megabyte
 ENUMERATIONS = 5
-SEARCH = "search"  # the hint that a search tells the same as questions about each chat
+SEARCH = "search"  # the hint that a search returns the same as a request for each chat
 LOOKED_UP = 100  # staged chats
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
-CHANNELS = frozenset({"N", "J"})
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
 OF_A_TASK = say("skip.of_a_task")
@@ -41,21 +50,6 @@ COPILOT = say("skip.copilot")
 NOTIFICATIONS = say("skip.notifications")
 NOT_BEGUN = say("skip.empty_chat")
 UNKNOWN_KIND = "skip.unknown_kind"
-COMMENTS = say("skip.thread_comments")
-# Of what lists and `im.dialog.get` tell about a chat: if all of it is as before, and no new message is one of the
-# portal itself, nobody joined or left. Of that such a message tells as a rule (kernel 25.100); where there is none, the
-# number of participants does.
-TELLING = ("name", "owner", "manager_list", "user_counter")
-
-
-class FoundChat(NamedTuple):
-    """A chat in the recent list of a user: private dialogs are addressed by the other person's id. `people`: whether
-    it is asked who is in it."""
-
-    chat_id: int
-    dialog: str
-    via: int
-    people: bool = True
 
 
 # ---------------------------------------------------------------- reading, as on every real portal
@@ -75,7 +69,7 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
 
 
 def gather_again(source: Source, cursor: Args, known: Known) -> Page:
-    """The same, without the participants of chats that are as they were, nor the details that a search tells."""
+    """The same, without the participants of unchanged chats and without details that a search returns."""
     if "chats" in cursor:
         return read_and_check(source, cursor, known)
     started = datetime.now(UTC)
@@ -96,7 +90,7 @@ def gather_again(source: Source, cursor: Args, known: Known) -> Page:
 
 
 def read_and_check(source: Source, cursor: Args, known: Known) -> Page:
-    """The details of chats. Those of which a search told otherwise make all of them be read again, without it."""
+    """The details of chats. If a search returned something else, all of them are read again without it."""
     told = known.lookup("chats", [str(one) for one in cursor.get("told", ())])
     page = read_details(source, [FoundChat(*one) for one in cursor["chats"]], int(cursor["n"]), known)
     asked = {row.source_id: row_in(row.payload, "im.dialog.get") for row in page.rows if row.source_id in told}
@@ -139,14 +133,6 @@ def find_same(rows: Mapping[int, Args], known: Known) -> set[int]:
     return same
 
 
-def is_as_before(row: Mapping[str, Json], staged: SourceRecord | None) -> bool:
-    if staged is None or "users" not in staged.extras:
-        return False
-    if any(name not in row for name in TELLING):
-        return False
-    return all(str(in_order(row[name])) == str(in_order(staged.payload.get(name))) for name in TELLING)
-
-
 def in_batches(chats: Sequence[FoundChat]) -> Iterator[list[FoundChat]]:
     """As many chats at a time as fill a request, which one webhook makes."""
     some: list[FoundChat] = []
@@ -172,7 +158,7 @@ def enumerate_chats(
     rows: dict[int, Args] = {}
     skipped: dict[str, SetAside] = {}
     refused: dict[str, SetAside] = {}
-    clear: set[str] = set()  # names of which some webhook tells what they are
+    clear: set[str] = set()  # names that some webhook resolves
     for via in range(len(source.owners)):
         pages = {**dict.fromkeys(RECENT_LISTS, 1), "chats": min(PAGES_AT_ONCE, expected * 5 // 4 // RECENT_LIMIT + 1)}
         nameless: dict[str, Args] = {}
@@ -203,18 +189,14 @@ def enumerate_chats(
 
 
 def list_row(item: Args) -> Args:
-    """What a list returns of a chat, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
+    """The fields of a chat in a list, under the names of `im.dialog.get` (api-reference/chats/im-recent-list.md)."""
     chat, message = (item[name] if isinstance(item.get(name), dict) else {} for name in ("chat", "message"))
     return {LAST: message.get("id"), **{name: chat[name] for name in TELLING if name in chat}}
 
 
-def refusal_reason(source: Source, via: int, error: Permanent) -> str:
-    return say("skip.chat_refused", user=source.owners[via], code=error.code)
-
-
 def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
-    """An item of a recent list is named by a colleague's id, by `chat12`, or by `sg17`, the chat of a group. None: its
-    chat has to be asked for."""
+    """The ID of an item in a recent list is a user's ID, `chat12`, or `sg17` for the chat of a group. None: its chat
+    must be requested."""
     dialog = str(item.get("id") or "")
     chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
     named = dialog if dialog.startswith("chat") else ""
@@ -234,7 +216,7 @@ def recent_chat(item: Args, via: int) -> FoundChat | SetAside | None:
 
 
 def chat_number(value: Json) -> int:
-    """Of 12, "12" and "chat12"; 0 if there is no number."""
+    """The number in 12, "12" and "chat12"; 0 if there is none."""
     text = str(value or "").removeprefix("chat")
     return int(text) if text.isdecimal() else 0
 
@@ -308,110 +290,6 @@ def decode_answer(answer: Answer) -> Mapping[str, Json]:
     return row if isinstance(row, dict) else {}
 
 
-def read_details(source: Source, chats: Sequence[FoundChat], number: int, known: Known | None = None) -> Page:
-    started = datetime.now(UTC)
-    rows: list[Row] = []
-    aside: list[SetAside] = []
-    before = known.lookup("chats", [str(one.chat_id) for one in chats if not one.people]) if known else {}
-    for via in sorted({chat.via for chat in chats}):
-        mine = [chat for chat in chats if chat.via == via]
-        answers = iter(source.batch([command for chat in mine for command in detail_commands(chat)], via=via))
-        for chat in mine:
-            dialog, *people = [next(answers) for _ in detail_commands(chat)]
-            if isinstance(dialog.error, Forbidden):
-                raise dialog.error.gate
-            if isinstance(dialog.error, Permanent):
-                reason = refusal_reason(source, via, dialog.error)
-                aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
-            elif dialog.error is not None:
-                raise dialog.error
-            else:
-                row = row_in(dialog.result, "im.dialog.get")
-                users = users_before(chat, row, before.get(str(chat.chat_id)))
-                users = participants(source, chat, *people) if users is None else users
-                rows.append(chat_row(chat, dialog, users))
-                aside += unlisted_comments(chat, row)
-    log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
-    return Page(rows=rows, aside=aside, log=[log], alarms=note_missing_participants(rows))
-
-
-def users_before(chat: FoundChat, row: Mapping[str, Json], staged: SourceRecord | None) -> list[int] | None:
-    """None where they are asked for, or something changed since the chat was listed."""
-    if chat.people or staged is None or not is_as_before(row, staged):
-        return None
-    return list(staged.extras["users"])
-
-
-def unlisted_comments(chat: FoundChat, row: Mapping[str, Json]) -> list[SetAside]:
-    """The comments under a post are a chat of their own, which is in no list; a message does not name it either
-    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: it is not known how many there
-    are."""
-    if row.get("message_type") not in CHANNELS:
-        return []
-    name = str(row.get("name") or chat.chat_id)
-    return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
-
-
-def note_missing_participants(rows: Sequence[Row]) -> list[str]:
-    return [say("note.no_participants", id=row.source_id) for row in rows if "users" not in (row.extras or {})]
-
-
-def detail_commands(chat: FoundChat) -> list[Command]:
-    """What has to be asked. Who is in a private dialog is known."""
-    details = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
-    return [details, ask_participants(chat)] if chat.dialog.startswith("chat") and chat.people else [details]
-
-
-def ask_participants(chat: FoundChat) -> Command:
-    return Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
-
-
-def chat_row(chat: FoundChat, dialog: Answer, users: list[int] | None) -> Row:
-    return Row(str(chat.chat_id), dialog.result or b"{}", chat_extras(chat.dialog, chat.via, users))
-
-
-def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
-    """Participants that the portal does not return are omitted: unknown is not empty."""
-    people = {REFUSED: say("note.participants")} if users is None else {"users": users}
-    return {"via": via, "dialog": dialog, **people}
-
-
-def participants(source: Source, chat: FoundChat, answer: Answer | None = None) -> list[int] | None:
-    """A private dialog has its two users; for another chat the portal returns them. None if it refuses."""
-    if answer is None and chat.dialog.isdecimal():
-        return sorted({int(source.owners[chat.via]), int(chat.dialog)})
-    if answer is None:
-        (answer,) = source.batch([ask_participants(chat)], via=chat.via)
-    if isinstance(answer.error, Permanent):
-        return active_participants(source, chat)
-    try:
-        users = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
-    except (msgspec.DecodeError, RecursionError):
-        raise unexpected_answer("im.chat.user.list", ()) from None
-    return users or active_participants(source, chat)  # the portal shows no one to a user without access, and no error
-
-
-def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
-    return open_list(answer.require(), (), method).items
-
-
-def active_participants(source: Source, chat: FoundChat) -> list[int] | None:
-    """The general chat refuses the plain list; this one returns those who are not dismissed."""
-    found: list[int] = []
-    while True:
-        params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}
-        try:
-            answer = source.call("im.dialog.users.list", params, via=chat.via)
-        except Forbidden as error:
-            raise error.gate from None
-        except Permanent:
-            return None
-        people = [id_of(raw, "id", "im.dialog.users.list") for raw in people_in(answer, "im.dialog.users.list")]
-        found += map(int, people)
-        if not people or len(people) < RECENT_LIMIT:
-            return found
-
-
 # ---------------------------------------------------------------- reading, where the portal lists chats
 
 
@@ -461,51 +339,6 @@ def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> 
         users = participants(source, FoundChat(int(chat["id"]), f"chat{chat['id']}", via), people)
         rows.append(Row(str(chat["id"]), bytes(raw), chat_extras(dialog, via, users)))
     return rows
-
-
-# ---------------------------------------------------------------- reading again, one by one
-
-
-def reread_chats(source: Source, wanted: Sequence[SourceRecord], _: Known) -> dict[str, Row]:
-    """With their participants."""
-    chats = [
-        FoundChat(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
-        for one in wanted
-    ]
-    return {row.source_id: row for row in read_details(source, chats, 0).rows}
-
-
-def refetch_chats(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
-    found = reread_chats(source, wanted, known)
-    # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
-    return {
-        one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
-        for one in wanted
-        if one.id in found
-    }
-
-
-def refetch_messages(source: Source, wanted: Sequence[SourceRecord], known: Known) -> dict[str, Row]:
-    chats = known.lookup("chats", sorted({one.parent for one in wanted}))
-    found: dict[str, Row] = {}
-    for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
-        mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
-        asked = source.batch([ask_message(one, chats[one.parent]) for one in mine], via=via)
-        for one, answer in zip(mine, asked, strict=True):
-            for raw in open_list(answer.require(), ("messages",), "im.dialog.messages.get").items:
-                if same_id(raw, "id", one.child):
-                    found[one.id] = Row(one.id, bytes(raw), one.extras)
-    return found
-
-
-def ask_message(message: SourceRecord, chat: SourceRecord) -> Command:
-    """The newest one below the next id. Only this direction has an order (bitrix24-rest-1 §D5)."""
-    params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(message.child) + 1, "LIMIT": 1}
-    return Command("im.dialog.messages.get", params)
-
-
-def dialog_of(chat: SourceRecord) -> str:
-    return str(chat.extras.get("dialog") or f"chat{chat.id}")
 
 
 def message_count(chat: SourceRecord) -> int | None:

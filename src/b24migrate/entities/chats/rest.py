@@ -86,8 +86,8 @@ def complete_chat(box: Box, known: Known, item: Item) -> None:
 
 
 def give_chat_away(box: Box, known: Known, fields: Args) -> None:
-    """Managers first: only the owner names them, and who has given the chat away is none any more. The webhook's owner
-    stays a manager: no other user can remove a participant who leaves later (permission `manageUsersDelete`,
+    """Managers first: only the owner can appoint them, and loses that right with the chat. The webhook's owner stays a
+    manager: no other user can remove a participant who leaves later (permission `manageUsersDelete`,
     api-reference/chats/chat-users/im-chat-user-delete.md)."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
@@ -107,13 +107,13 @@ def give_chat_away(box: Box, known: Known, fields: Args) -> None:
 
 
 def chat_trace(item: Item) -> Args:
-    """The box gives a picture a number of its own: which one it got only we know. The others join when an import is
-    over."""
+    """The box gives a picture a number of its own, which only the journal knows. The other participants join at the end
+    of an import."""
     return {name: item.fields.get(name) for name in ("avatar", "name", "users", "owner", "manager_list")}
 
 
 def end_import(box: Box, some: Mapping[str, Known]) -> None:
-    """When all messages are there. What is repeated after a crash does nothing twice."""
+    """After all messages are imported. Steps that are repeated after a crash change nothing."""
     ours = {key: one for key, one in some.items() if rest_import.was_imported(box, key)}
     if ours:
         rest_import.clear(box)
@@ -176,7 +176,7 @@ def gone_users(box: Box, item: Item, there: Sequence[str]) -> list[str]:
 
 
 def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    """The method that looks a chat up by its stamp says whether it is there at all."""
+    """The method that finds a chat by its stamp also shows whether the chat exists."""
     ids = [one.target_id for one in wanted.values()]
     about = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one}"}) for one in ids])
     users = box.questions([Command("im.chat.user.list", {"CHAT_ID": one}) for one in ids])
@@ -193,14 +193,14 @@ def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def source_managers(box: Box, known: Known, about: Args) -> list[str]:
-    """Without the webhook's owner, who stays a manager, unless he is one in the source too."""
+    """Without the webhook's owner, who stays a manager, unless the source also has this user as a manager."""
     named = (known.trace.get("manager_list") if isinstance(known.trace, Mapping) else None) or ()
     ours = box.owner in map(str, named)
     return [user for user in values.ids(about.get("manager_list") or []) if ours or user != box.owner]
 
 
 def chat_kind(about: Args) -> str:
-    """What a chat is about hides its type, but not what its messages are."""
+    """The entity type of a chat hides its type, but not the kind of its messages."""
     return OPEN if about.get("message_type") == "O" else "chat"
 
 

@@ -1,9 +1,9 @@
 """Chats with their authors and dates: `im.v2.Import.*`, which a box takes from an application only, and silently.
 
 In no document; from kernel 25.100: im lib/V2/Controller/Import.php, Controller/Import/Message.php and lib/V2/Import. A
-chat is under import until it is committed; messages that come later are quoted by the webhook's owner. He owns the
-chat until then, since the webhook reads only what he takes part in; so it must be he who installed the application.
-A chat of two is imported as one of several: `createPrivate` does not work on this kernel.
+chat is under import until it is committed; messages that come later are quoted by the webhook's owner. The webhook's
+owner owns the chat until then, since the webhook reads only chats of its owner. So the same user must install the
+application. A chat of two is imported as one of several: `createPrivate` does not work on this kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNDER_IMPORT = "IMPORT_GROUP"
 SHIFT, DRAFTS = "import shift", "drafts"
 BEGINNING = 1000  # characters by which a text that the box cuts is known
 COPIES = "copies"  # the stream under which files in the folders of chats are remembered
-IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # what chats and messages are marked with
+IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # the marks of chats and messages
 KEPT_S = 60.0
 OVER = "IMPORT_ACCESS_ERROR"  # this chat is not under import
 SYSTEM = "0"
@@ -43,7 +43,7 @@ _TAG = re.compile(r"\[[^\]]*\]")
 class Rights(NamedTuple):
     granted: bool
     why: str = ""  # not
-    error: MigrationError | None = None  # the application is there, and could not be asked
+    error: MigrationError | None = None  # the application exists but does not answer
 
 
 def rights(box: Box) -> Rights:
@@ -56,7 +56,7 @@ def rights(box: Box) -> Rights:
 
 
 def is_import_available(box: Box) -> bool:
-    """Whether chats are imported here. Raises what the application could not be asked for."""
+    """Whether chats are imported here. Raises the error if the application does not answer."""
     found = rights(box)
     if found.error is not None:
         raise found.error
@@ -225,7 +225,7 @@ def _create_draft(box: Box) -> str:
 
 
 def sent_date(box: Box, value: Json) -> str:
-    """What the box makes the right time of; one of no time is of now."""
+    """The time in the form that the box converts correctly; without a time it is now."""
     when = values.parse_time(value) or box.portal.clock.now()
     return (when.astimezone(UTC).replace(microsecond=0) - date_shift(box)).isoformat()
 
@@ -282,8 +282,8 @@ def _add_new(box: Box, chat: str, items: Sequence[Item]) -> Iterator[CreateResul
 
 
 def _replace_stub(box: Box, chat: str, item: Item, sent: Args, stub: Args) -> CreateResult:
-    """What the box refuses it puts a stub for, with author and date (one before an earlier message, for instance): the
-    stub gets the text and the file."""
+    """For a message that the box refuses (for instance with an earlier date than the message before it) it stores a
+    stub with author and date. The stub gets the text and the file."""
     try:
         update(box, chat, str(stub["id"]), sent)
     except Permanent:
@@ -379,8 +379,8 @@ def _files(row: Args) -> Json:
 
 
 def message_trace(item: Item) -> Args:
-    """What a message is known by when the answer gets lost: it has no field for a stamp. Of one that the box cuts only
-    the beginning is there (kernel im_messenger.php, MESSAGE_LIMIT)."""
+    """Identifies a message after a lost answer, since it has no field for a stamp. If the box cuts a message, only its
+    beginning is there (kernel im_messenger.php, MESSAGE_LIMIT)."""
     fields = item.fields
     author, text = str(fields.get("author_id") or SYSTEM), str(fields.get("text") or "")
     found = {"author": author, "date": fields.get("date"), "words": text_digest(text)}

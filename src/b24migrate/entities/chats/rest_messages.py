@@ -69,8 +69,8 @@ def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def find_in_chat(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
-    """Those of them that are in the chat. Others may have passed one on: then its first lines are the same, and it is
-    not ours. One that was imported has no such lines, and is known by all that was sent."""
+    """The messages that are in the chat. A user may have forwarded one: its first lines are the same, but it is not
+    ours. An imported message has no such lines and is identified by all sent values."""
     wanted = {format_number(key): key for key in begun}
     found: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
@@ -180,7 +180,7 @@ def newest_ids(box: Box, chat: str) -> list[str]:
 
 
 def newer_than(box: Box, chat: str, after: int) -> Iterator[Args]:
-    """What came to a chat behind this message, the newest first."""
+    """Later messages of the chat, the newest first."""
     page = page_before(box, chat)
     while page:
         yield from (row for row in page if int(row["id"]) > after)

@@ -1,4 +1,4 @@
-"""What a box does not keep of chats and their messages when its own methods take them."""
+"""Rules: data of chats and messages that a box does not keep without the import module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEVERAL = say("reason.rest_chat_files")
 MESSAGES = "chat_messages"
 KINDS = ("chat", "open")
 SET_ONCE = ("description", "owner", "manager_list")
-UNCHANGED = "unchanged"  # what such a field of a chat is marked with, when the box did not take a later change
+UNCHANGED = "unchanged"  # the mark of a chat's field whose later change the box did not accept
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
 

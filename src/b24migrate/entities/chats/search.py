@@ -1,10 +1,10 @@
-"""What one command of a search tells of fifty chats, so that a delta pass need not ask about each of them.
+"""Details of fifty chats from one search, so that a delta pass need not request each of them.
 
-`im.search.chat.list` finds chats by the names of the people in them, and shows what `im.dialog.get` tells of a chat,
-but not its managers (api-reference/chats/search/im-search-chat-list.md). Which chats it knows, and how fresh its
-numbers are, is not documented. So a chat is only believed to have nothing new but messages if the list of recent chats
-tells the same, and a sample of the chats is asked about as well. If one of these differs, or the search is behind the
-list, it is not believed, in this pass and in every later one.
+`im.search.chat.list` finds chats by the names of their members, and returns the fields of `im.dialog.get` except the
+managers (api-reference/chats/search/im-search-chat-list.md). Which chats it knows, and how fresh its numbers are, is
+not documented. So its result is used only for chats in which only messages are new according to the list of recent
+chats, and a sample of the chats is requested as well. If one of these differs, or the search is behind the list, it is
+not used, in this pass and in every later one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ METHOD = "im.search.chat.list"
 COMMANDS = 50  # in one request
 PAGE = 50
 WORTH = COMMANDS  # chats: to ask about fewer takes one request
-SAMPLED, SHARE = 25, 0.01  # so many chats are asked about as well, or this share where that is more
+SAMPLED, SHARE = 25, 0.01  # the size of the sample, or this share if it is more
 SHORTEST = 3  # letters of a word that an index has (kernel 25.100)
 LAST = "last_message_id"
-NUMBERS = ("message_count", LAST)  # what messages move
+NUMBERS = ("message_count", LAST)  # fields that messages change
 OTHERS = (
     "name",
     "description",
@@ -45,14 +45,14 @@ OTHERS = (
 
 
 class Disproved(Exception):
-    """The portal tells something else than its search."""
+    """The portal's details differ from its search."""
 
 
 def find_details(
     source: Source, last: Mapping[int, Json], word: str, via: int, known: Known
 ) -> Iterator[tuple[SourceRecord, Args]]:
-    """What `im.dialog.get` would tell of the chats in which only messages may be new, each with what is known of it.
-    `last`: of each chat its newest message by the list of recent chats. Raises Disproved."""
+    """The fields of `im.dialog.get` for chats in which only messages may be new, by the search and the known values.
+    `last`: the newest message of each chat in the list of recent chats. Raises Disproved."""
     if len(last) <= WORTH or not word:
         return
     try:
@@ -69,8 +69,8 @@ def find_details(
 def search(
     source: Source, wanted: Mapping[int, Json], word: str, via: int
 ) -> Iterator[Mapping[int, Mapping[str, Json]]]:
-    """Of these chats those that are found by a word, page by page. There are others between them, such as chats of
-    tasks: it goes on as long as there are fewer pages left than chats."""
+    """The given chats that a search for a word finds, page by page. Others are among the results, such as chats of
+    tasks, so it continues while fewer pages than chats are left."""
     left = set(wanted)
     offset, pages = 0, min(COMMANDS, -(-len(left) // PAGE))
     while pages and len(left) > COMMANDS:
@@ -105,17 +105,17 @@ def has_only_messages(before: Mapping[str, Json], row: Mapping[str, Json], last:
 
 
 def is_same(names: Sequence[str], row: Mapping[str, Json], before: Mapping[str, Json]) -> bool:
-    """What is empty is written in several ways."""
+    """Portals write empty values in several ways."""
     return all(name in row and str(row[name] or "") == str(before[name] or "") for name in names if name in before)
 
 
 def confirms(asked: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
-    """Whether a question about a chat has the answer that a search told, unless somebody wrote in between."""
+    """Whether the details of a chat match the search, unless a user wrote in between."""
     return asked.get(LAST) != told[LAST] or is_same((*NUMBERS, *OTHERS), asked, told)
 
 
 def choose_sample(told: Mapping[int, Json]) -> list[int]:
-    """Of chats with their newest messages. Others, as soon as somebody has written somewhere."""
+    """A sample of the chats. It changes with each new message."""
     newest = max(told.values(), default=0)
     by_chance = sorted(told, key=lambda one: crc32(f"{newest}:{one}".encode()))
     return by_chance[: max(SAMPLED, round(SHARE * len(told)))]

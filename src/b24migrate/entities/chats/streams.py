@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from b24migrate.entities import probes
-from b24migrate.entities.chats.reader import (
-    UNKNOWN_KIND,
-    dialog_of,
-    gather,
-    gather_again,
-    message_count,
-    read_list,
-    refetch_chats,
-    refetch_messages,
-    reread_chats,
-    skip_rule,
-)
+from b24migrate.entities.chats.details import dialog_of, refetch_chats, refetch_messages, reread_chats
+from b24migrate.entities.chats.reader import UNKNOWN_KIND, gather, gather_again, message_count, read_list, skip_rule
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
 from b24migrate.messages import say
@@ -35,7 +25,7 @@ from b24migrate.model.readings import (
 )
 from b24migrate.model.records import Args, Json, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, DeletionRules, Entity, Mention, Stream, Written
 from b24migrate.model.values import file_name
 from b24migrate.ports import Source
 
@@ -68,7 +58,7 @@ def post_of(record: SourceRecord) -> Json:
 
 
 def chat_subject(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
-    """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
+    """12`.|The entity of a chat, if its type is known: a group, or a CRM item such as `DEAL|12`.|12`."""
     text = str(value or "")
     if record.payload.get("entity_type") == "SONET_GROUP":
         return resolve("groups", text) if text not in ("", "0") else None
@@ -175,7 +165,7 @@ chats = Stream(
     unsure=UNKNOWN_KIND,
     fetch=refetch_chats,
     # A deleted and a hidden dialog have one error, ACCESS_ERROR (api-reference/chats/im-dialog-get.md).
-    unprovable=True,
+    deletions=DeletionRules(unprovable=True),
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),
         Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),

@@ -26,13 +26,13 @@ SOME = 500  # owners: ten requests
 
 
 def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
-    """The documentation says that a filter takes a list of owners, not every portal does. So all are asked for in few
-    questions; when an answer shows rows of an owner that is not the first of its list, the portal has understood, and
-    what it does not mention has no rows. Where no record seems to have any, those that most likely have are asked for
-    alone. Otherwise each owner is asked for by itself."""
+    """By the documentation a filter accepts a list of owners, but not every portal does. So all are requested in few
+    queries. If an answer has rows of an owner that is not the first in its list, the portal supports lists, and owners
+    without rows in the answer have none. If no record seems to have rows, the most likely ones are requested alone.
+    Otherwise each owner is requested separately."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        # What the probes saw saves a request for nothing; that a list is understood is proven by the answers here.
+        # The result of the probes saves a useless request; the answers here prove that the portal accepts a list.
         alone = source.habits.get("product_owners") == "one" and source not in UNDERSTANDS
         found = None if alone else read_together(source, owner_type, rows)
         if found is not None:
@@ -171,7 +171,7 @@ def every_page(
 
 
 def next_start(answer: Answer, got: int) -> int | None:
-    """Where the next page begins, None at the end."""
+    """The start of the next page, None at the end."""
     if answer.next is not None:
         return answer.next
     return got if got < (answer.total or 0) and got % PAGE == 0 else None

@@ -23,9 +23,10 @@ from b24migrate.ports import Command, Source
 FILE_KIND = "crm"
 MODERN = "crm.item.list"
 MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
-# What product rows call their owner, by its type.
+# The owner's type in product rows.
 OWNERS_OF_ROWS = {LEAD: "L", DEAL: "D", QUOTE: "Q", SMART_INVOICE: "SI"}
-HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
+# the types of values that may contain a file: few of a record's 70 values, and half a million are checked
+HOLDING = (dict, list)
 
 
 def by_id(name: str, filter_name: str) -> Keyset:
@@ -105,8 +106,8 @@ def product_row(row: Mapping[str, Json]) -> Args:
 
 
 def files_of(seen: SourceRecord, kind: int = 0) -> Iterator[FileRef]:
-    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched. Of an item
-    of a smart process its id tells the kind."""
+    """A picture or a custom field's file is an object with an ID; its link is requested when it is fetched. The ID of a
+    smart process item contains its type."""
     holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
     for value in holding:
         for one in value if isinstance(value, list) else (value,):
@@ -152,7 +153,7 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
 
 
 def as_json(url: str) -> str:
-    """Some portals know the method only with an ending."""
+    """On some portals the method's name has a suffix."""
     return url.replace("getFile/?", "getFile.json?")
 
 
@@ -173,7 +174,7 @@ def legacy_contacts() -> Listing:
 
 
 def legacy_sold(methods: str, rows_of: str, multifield: Iterable[str] = ()) -> Listing:
-    """What has contacts and product rows: `methods` is `crm.deal`."""
+    """For records with contacts and product rows: `methods` is `crm.deal`."""
     contacts = read_bindings(f"{methods}.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
     products_of = older_products(rows_of, f"{methods}.productrows.get")
 
@@ -240,10 +241,10 @@ def refetch_items(kind: int) -> Fetch:
 
 
 def find_refused(kind: int = 0) -> FindRefused:
-    """A list leaves out what its reader may not see. Asked for one item, the portal tells a refusal (ACCESS_DENIED)
-    from an item that does not exist (NOT_FOUND) (api-reference/crm/universal/crm-item-get.md). Those that it shows are
-    asked for at the end: where it refuses them too, it refuses the method. Of an item of a smart process its id tells
-    the kind."""
+    """A list omits items that its reader may not see. For a single item the portal distinguishes a refusal
+    (ACCESS_DENIED) from a missing item (NOT_FOUND) (api-reference/crm/universal/crm-item-get.md). Items that it shows
+    are requested at the end: if it refuses them too, it refuses the method. The ID of a smart process item contains its
+    type."""
 
     def refused(source: Source, wanted: Sequence[SourceRecord], shown: Sequence[SourceRecord]) -> set[str]:
         asked = [{"entityTypeId": kind or int(one.parent), "id": int(one.child)} for one in (*wanted, *shown)]

@@ -18,7 +18,7 @@ from b24migrate.targets.rest.journal import read_mark, set_mark
 STAGES = Table("CrmStages", "crm_stages")
 FIELD = "closedate"
 FINAL = ("S", "F")
-CLOSED = "closed"  # what records are marked with that come into a final stage, and when
+CLOSED = "closed"  # the mark of records that reach a final stage, and the time
 KEPT_S = 600.0
 IN_A_CALL = 20  # records, at most
 NEAR = timedelta(days=2)  # to today: such a date does not show whether the box set it
@@ -55,7 +55,7 @@ def _final_stages(box: Box, name: str) -> frozenset[str]:
 
 @dataclass
 class CloseDates:
-    """What was seen of a type: whether the box set another date; the records that have their own."""
+    """Facts about a type: whether the box set another date, and the records that have their own."""
 
     overwritten: bool = False
     right: set[str] = field(default_factory=set)
@@ -90,7 +90,7 @@ def note_move(box: Box, stream: str, key: str, fields: Args) -> None:
 
 
 def forget_move(box: Box, stream: str, key: str, fields: Args) -> None:
-    """After the date was written. Where the source has none, that of the box stays its own."""
+    """After the date was written. If the source has none, the box keeps its own."""
     if fields.get(FIELD):
         set_mark(box, CLOSED, stream, key, value=None)
 

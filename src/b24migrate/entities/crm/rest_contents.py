@@ -1,4 +1,4 @@
-"""What people made in our CRM since: records of a smart process, in a pipeline or a stage, and of our clients."""
+"""Records that users created in our CRM: items of a smart process, of a pipeline or stage, and of our clients."""
 
 from __future__ import annotations
 

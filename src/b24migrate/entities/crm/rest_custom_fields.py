@@ -52,7 +52,7 @@ def update_of_type(box: Box, _: str, number: str, changed: Args) -> Json:
 
 
 def code_of_type(box: Box, type_id: str, code: str) -> str:
-    """It must begin with the number of its type on this box."""
+    """It must start with the number of its type on this box."""
     name = re.sub(r"^UF_CRM_\d+_", "", code)
     return f"UF_{owner(box, type_id)}_{name}"
 

@@ -1,5 +1,5 @@
-"""What the box calls the custom fields of CRM records. A CRM before 25.0 passes the wish for their own codes over, and
-knows them only by names that it makes of these and from which there is no way back: so each type is asked for them."""
+"""The box's names of custom fields of CRM records. A CRM before 25.0 ignores the requested codes and uses names derived
+from them, from which the codes cannot be derived back. So the names of each type are requested."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def forget(box: Box) -> None:
 
 
 def _names(box: Box, number: str, met: set[str]) -> dict[str, str]:
-    """By code. Of one that is not known yet the box is asked: another worker may have made it a moment ago. What it
-    does not tell even then stays as it is, and is not asked for again so soon."""
+    """Names by code. For an unknown one the box is queried, because another worker may have just created it. A name
+    that is still unknown stays unchanged, and is not requested again for a while."""
     kept = box.kept(_MARK, dict[str, dict[str, str]], KEPT_S)
     known = kept.get(number, {})
     if met - known.keys() - set(known.values()):
@@ -42,7 +42,7 @@ def _names(box: Box, number: str, met: set[str]) -> dict[str, str]:
 
 
 def _read_names(box: Box, number: str) -> dict[str, str]:
-    """Where the box knows the wish, each is called as its code."""
+    """If the box accepts the requested code, each name is its code."""
     said = box.question("crm.item.fields", {"entityTypeId": number, **WISH})["fields"]
     described = said.items() if isinstance(said, dict) else ()  # no field at all is an empty list
     codes = {name: str(about.get("upperName") or name) for name, about in described}

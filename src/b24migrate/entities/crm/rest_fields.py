@@ -10,7 +10,7 @@ from b24migrate.targets.rest.box import Box, rows_at
 from b24migrate.targets.rest.fields import bare_file, decode_custom, encode_custom
 
 PICTURES = ("logo", "photo")
-# What is sent in another form, or follows from the rest.
+# Fields that are sent in another form or derived from others.
 APART = frozenset({"entityTypeId", "createdTime", "updatedTime", "movedTime", "fm", "productRows", *PICTURES})
 APART |= {"closed", "isReturnCustomer"}
 STAMPS = frozenset({"originatorId", "originId", "xmlId"})
@@ -85,7 +85,7 @@ def multifields(row: Args) -> list[Args]:
 
 
 def old_multifields(fields: Args) -> dict[str, list[Args]]:
-    """By kind, with upper-case names: an import wants them so, everything else does not."""
+    """By type, with upper-case names: only the import needs these."""
     found: dict[str, list[Args]] = {}
     for one in fields.get("fm") or ():
         found.setdefault(str(one["typeId"]), []).append({"VALUE": one["value"], "VALUE_TYPE": one["valueType"]})

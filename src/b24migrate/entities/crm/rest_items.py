@@ -84,9 +84,9 @@ class Kind:
         self.stream = stream
         self.number = number
         self._rows = rows
-        self._first_pipeline = numbered_from  # below it there is no pipeline, only the way to say so
+        self._first_pipeline = numbered_from  # below it there is no pipeline, only the value for none
 
-    def of(self, item: Item) -> str:
+    def type_number(self, item: Item) -> str:
         return self.number or str(item.fields["entityTypeId"])
 
     def rows_of(self, number: str) -> str:
@@ -99,7 +99,7 @@ class Kind:
     # ------------------------------------------------------------ creating
 
     def create(self, box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-        for number, some in groupby(items, self.of):
+        for number, some in groupby(items, self.type_number):
             for few in in_chunks(some, AT_ONCE):
                 yield from self._imported(box, number, few)
 
@@ -163,18 +163,18 @@ class Kind:
         if item.fields.get("productRows"):
             self._set_rows(box, known, item)
         if (box.close_dates or item.fields.get("productRows")) and rest_close_dates.is_final(box, item.fields):
-            number = self.of(item)
+            number = self.type_number(item)
             if rest_close_dates.overwrites_date(box, number, known.target_id, item.fields):
                 rest_close_dates.close(box, number, known.target_id, item.fields)
 
     def _set_rows(self, box: Box, known: Known, item: Item) -> None:
         rows = [rest_fields.product_row(row) for row in item.fields["productRows"]]
-        owner = {"ownerType": self.rows_of(self.of(item)), "ownerId": known.target_id}
+        owner = {"ownerType": self.rows_of(self.type_number(item)), "ownerId": known.target_id}
         box.call("crm.item.productrow.set", {**owner, "productRows": rows})
 
     def update(self, box: Box, known: Known, item: Item) -> None:
         """Product rows are left alone where they are the same: setting them changes the sum as well."""
-        number = self.of(item)
+        number = self.type_number(item)
         add_relations(box, number, [item])
         there = self._rows_of(box, {"": known}).get(known.target_id, {})
         fields = encode_names(box, number, rest_fields.encode_fields(box, self.stream, item.fields))
@@ -241,7 +241,7 @@ def writer(kind: Kind, custom_fields: FieldMethods) -> Writer:
         entity="crm",
         needs=NEEDS,
         create=kind.create,
-        trace=kind.of,
+        trace=kind.type_number,
         find=kind.find,
         finish=kind.finish,
         update=kind.update,

@@ -22,7 +22,7 @@ def note_raised(
 
 
 def note_update(box: Box, stream: str, number: str, item: Item, there: Args, *, moves: bool) -> None:
-    """A change takes no times along, and the box itself says who put a record into another stage, and when."""
+    """An update does not accept times, and the box itself sets the user and time of a stage change."""
     has = {name: str(utc(there[name])) for name in ("createdTime", "movedTime") if there.get(name)}
     expected = raise_times(item.fields, first_floor(box, number)).times
     differ = changed_names(item.fields, {**expected, **has, **({"movedTime": ""} if moves else {})})
@@ -33,7 +33,7 @@ def note_update(box: Box, stream: str, number: str, item: Item, there: Args, *, 
 
 
 def _note(box: Box, stream: str, number: str, items: Sequence[Item], differ: Mapping[str, list[str]]) -> None:
-    """Who is in his turn now may have been late before: what an undo took back goes once more."""
+    """A record in its turn may have been late before: after an undo it is sent again."""
     floor = first_floor(box, number)
     late = {
         one.key for one in items if differ[one.key] != changed_names(one.fields, raise_times(one.fields, floor).times)
@@ -68,7 +68,7 @@ def _find_note(box: Box, stream: str, draft: Draft) -> list[str] | None:
 
 
 def _has_notes(box: Box, stream: str) -> bool:
-    """Whether there are any: hardly ever, and then nothing more needs to be asked."""
+    """Whether there are any. Usually there are none, and no more queries are needed."""
     return box.kept(_mark(stream), lambda: bool(box.store.some_rows(NATIVE, _row(stream, ""), "", 1)))
 
 

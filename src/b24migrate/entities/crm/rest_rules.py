@@ -1,4 +1,4 @@
-"""What a box does not keep of CRM records when its own import takes them."""
+"""Rules: data of CRM records that a box does not keep without the import module."""
 
 from __future__ import annotations
 

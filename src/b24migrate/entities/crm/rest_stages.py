@@ -32,7 +32,7 @@ CHANGEABLE = ("NAME", "SORT", "COLOR")
 WON, LOST = "S", "F"
 STEP = 10
 DEALS = "2"
-# What a pipeline is born with: of deals, of smart processes, and the ends. There is always one successful end.
+# The stages of a new pipeline: of deals, of smart processes, and final ones. It always has one successful final stage.
 USUAL = frozenset(
     {
         *("NEW", "PREPARATION", "PREPAYMENT_INVOICE", "EXECUTING", "FINAL_INVOICE", "CLIENT"),

@@ -86,7 +86,7 @@ def find_types(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def numbers(box: Box) -> dict[str, str]:
-    """What became of the source's smart processes: its number of each, and the box's."""
+    """The source's smart processes: the number of each in the source and on the box."""
     known = (one for some in Journal(box.store).walk(TYPES.stream) for one in some)
     return {str(one.trace[1]): one.target_id for one in known if one.target_id}
 

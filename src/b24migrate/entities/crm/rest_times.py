@@ -29,8 +29,8 @@ class RaisedTimes(NamedTuple):
 
 
 def raise_times(fields: Mapping[str, Json], floor: datetime) -> RaisedTimes:
-    """What is too early becomes as late as it must be; nothing else changes. Without the first time the box takes no
-    other: the record is of now."""
+    """A time that is too early is raised to the lowest possible one; no other changes. The box accepts no other time
+    without the creation time: then the record is created now."""
     found: dict[str, str] = {}
     at = floor
     for name in TIMES if parse_time(fields.get("createdTime")) else ():

@@ -57,10 +57,19 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, flags,
 from b24migrate.model.readings import Each, Listing
 from b24migrate.model.records import Json, Table
 from b24migrate.model.source_records import SourceRecord
-from b24migrate.model.streams import ChangeRules, CustomFields, CustomValues, Entity, Mention, Stream, Written
+from b24migrate.model.streams import (
+    ChangeRules,
+    CustomFields,
+    CustomValues,
+    DeletionRules,
+    Entity,
+    Mention,
+    Stream,
+    Written,
+)
 from b24migrate.model.values import flag
 
-# What moves by itself, without a change of the record: the last activity, and marks that the portal computes
+# Fields that change without an edit of the record: the last activity, and marks that the portal computes
 # (api-reference/crm/universal/crm-item-get.md).
 VOLATILE = frozenset(
     {"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"}
@@ -100,7 +109,7 @@ def item_stream(
         files=lambda seen: files_of(seen, number),
         exclude=exclude,
         fetch=fetch if fallback is None else fetch_either(fetch, refetch_legacy(fallback)),
-        refused=find_refused(number),
+        deletions=DeletionRules(refused=find_refused(number)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True), *mentions),
         covered=("companyId", "companyIds", "contactIds"),
         custom=CustomValues(UF, late_types=frozenset({"crm"})),
@@ -234,7 +243,7 @@ crm_spitems = Stream(
     written=WRITTEN,
     files=files_of,
     fetch=refetch_smart_items,
-    refused=find_refused(),
+    deletions=DeletionRules(refused=find_refused()),
     mentions=(Mention(SMART_PAGE, link=True),),
     covered=("companyId", "contactIds", "parentId"),
     custom=CustomValues(UF, late_types=frozenset({"crm"})),

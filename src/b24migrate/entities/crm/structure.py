@@ -1,4 +1,4 @@
-"""What must exist before CRM data: smart-process types, pipelines, stages and every other dictionary."""
+"""Structure that must exist before CRM data: smart process types, pipelines, stages and every other dictionary."""
 
 from __future__ import annotations
 

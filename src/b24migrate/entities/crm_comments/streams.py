@@ -1,8 +1,8 @@
 """Comments in the timeline of CRM records.
 
-A portal lists them for one record at a time, without a filter by ID or time, and nothing tells which records have any:
-a pass asks about every record (api-reference/crm/timeline/comments/crm-timeline-comment-list.md). A comment that was
-written to a lead is also in the list of the deal that the lead became. It is one record with several owners.
+A portal lists them for one record at a time, without a filter by ID or time, and nothing shows which records have any:
+a pass requests those of every record (api-reference/crm/timeline/comments/crm-timeline-comment-list.md). A comment that
+was written to a lead is also in the list of the deal that the lead became. It is one record with several owners.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def named_attachments(payload: Mapping[str, Json]) -> list[str]:
 
 
 def with_owners(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings). Where they are refused it
-    belongs to the one in whose list it was found."""
+    """Each comment with all records that it belongs to (api-reference/crm/timeline/bindings). If they are refused, it
+    belongs to the record in whose list it was found."""
     commands = [Command(BINDINGS, {"filter": {"OWNER_ID": int(row.source_id)}}) for row in rows]
     done: list[Row] = []
     for row, answer in zip(rows, source.batch(commands), strict=True):
@@ -143,7 +143,7 @@ READINGS = (
 
 
 def owners_of(seen: SourceRecord) -> list[Args]:
-    """What the bindings say: the payload names the record in whose list it was found, another one each time."""
+    """The owners from the bindings. The payload names the record in whose list it was found, which varies."""
     named = seen.extras.get("owners") or ()
     return list(without_repeats(owner_value(type_of(name), number) for name, number in named))
 
@@ -154,7 +154,7 @@ def words(seen: SourceRecord) -> Json:
 
 
 def files_of_comment(seen: SourceRecord) -> Iterator[FileRef]:
-    """A map by the ID of the Drive object; missing where there are none. The links want the session of a browser."""
+    """A map by the ID of the Drive object; missing without files. The links need the session of a browser."""
     for one in members(seen.payload.get("FILES")):
         if isinstance(one, dict) and (number := reference(one.get("id"))):
             yield FileRef("disk", number, name=text(one.get("name")) or "", size=one.get("size"))

@@ -27,7 +27,7 @@ UNSEEN = say("skip.unseen_post")
 
 
 class Cursor(StrEnum):
-    """What FIRST_ID and LAST_ID of log.blogpost.get count on a portal."""
+    """The unit of FIRST_ID and LAST_ID of log.blogpost.get on a portal."""
 
     ENTRY = "entry"
     POST = "post"
@@ -117,7 +117,7 @@ def post_at(including: Sequence[str], beyond: Sequence[str]) -> str:
 
 
 def cursor_kind(source: Source, via: int = 0) -> Cursor:
-    """What the probes saw; else one page and one request with posts that are known."""
+    """The result of the probes; else of one page and one request with known posts."""
     if source.habits.get("feed_cursor"):
         return Cursor(str(source.habits["feed_cursor"]))
     (page,) = require_answers(source.batch([page_at(0)], via=via))
@@ -165,9 +165,9 @@ habits = Probe(
 
 
 def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
-    """The post of each entry, through the webhook that likely sees it, else through the first. A cursor that counts
-    posts finds under the number of an entry a post of the same number or none: any other proves that it counts entries,
-    and where there is no proof it is asked for."""
+    """The post of each entry, through the webhook that likely sees it, else through the first. If the cursor counts
+    posts, the number of an entry returns a post of the same number or none. Any other post proves that it counts
+    entries. Without a proof another request decides."""
     found: dict[str, str] = {}
     for via in sorted(set(entries.values())):
         for one in dict.fromkeys((via, 0)):

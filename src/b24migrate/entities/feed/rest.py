@@ -1,4 +1,4 @@
-"""Posts of the feed, as `log.blogpost.*` takes them: in their authors' names, and with a line that says when."""
+"""Posts of the feed, written by `log.blogpost.*` in their authors' names, with a line for the date."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def add_posts(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
 
 def may_be_groups(error: MigrationError | None) -> bool:
     """Whether a post may have been refused for its recipients. Kernel 25.100 asks for the rights of the webhook's
-    owner, and an administrator passes (socialnetwork lib/componenthelper.php); others let an author write only to
-    groups that he is in. The same code is given for other reasons, of which one has words of its own."""
+    owner, and an administrator passes (socialnetwork lib/componenthelper.php); other kernels let authors write only to
+    their own groups. The same code has other causes, of which one has a text of its own."""
     return error is not None and error.code == NOT_ADDED and NO_REASON not in error.message
 
 
@@ -143,7 +143,7 @@ def changed_files(box: Box, known: Known, item: Item) -> list[Args]:
 
 
 def find_commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Content]:
-    """No method lists the comments of a post, but a post knows how many it has."""
+    """No method lists the comments of a post, but a post has their number."""
     said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
     for key, page in zip(wanted, said, strict=True):
         count = values.whole(next(rows_at(page), {}).get("NUM_COMMENTS")) or 0

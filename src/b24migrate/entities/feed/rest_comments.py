@@ -88,7 +88,7 @@ def page_below(box: Box, author: str, last: int | None) -> list[Args]:
 
 
 def comments_by(box: Box, author: str, up_to: int = NEWEST) -> Iterator[list[Args]]:
-    """One person's, page by page, the newest first, from about this number down; each page in any order.
+    """One user's comments, page by page, the newest first, from about this number down; each page in any order.
 
     FIRST_ID does not say which comments above it come first (api-reference/log/blogcomment/log-blogcomment-user-get.md
     names no order), so a walk upwards could jump over some. Both numbers of a comment grow together, and only one of
@@ -120,12 +120,12 @@ def comment_trace(item: Item) -> Args:
 
 
 def family(key: str) -> str:
-    """What the keys of all comments of a post begin with."""
+    """The prefix of the keys of all comments of a post."""
     return f"{key.rpartition(':')[0]}:"
 
 
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Where texts are hidden, the oldest is the first that was sent."""
+    """If texts are hidden, the oldest one is the first that was sent."""
     asked = {**begun, **lost_siblings(box, begun)}
     candidates: dict[str, list[str]] = {}
     for author in sorted({str(one["author"]) for one in begun.values()}):
@@ -159,7 +159,7 @@ def any_above(number: int, page: Sequence[Args]) -> bool:
 
 
 def is_candidate(row: Args, key: str, trace: Args) -> bool:
-    """The webhook owner sees his own texts, and those of all users where the box does not hide them. One that was sent
+    """The webhook owner sees own texts, and those of all users if the box does not hide them. A comment that was sent
     without files has none."""
     if str(row.get("post_id") or trace["post"]) != trace["post"]:
         return False

@@ -1,4 +1,4 @@
-"""What a box does not keep of the feed when its own methods take it."""
+"""Rules: feed data that a box does not keep without the import module."""
 
 from __future__ import annotations
 

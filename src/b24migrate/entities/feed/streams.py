@@ -73,7 +73,8 @@ def read_further(source: Source, cursor: Args, known: Known | None = None) -> Pa
     found = [posts_in(answer) for answer in answers]
     total = max(int(answers[-1].total or 0), start + len(found[-1]))
     reached = start + PAGE * len(found)
-    nothing = start > 0 and not any(found)  # a whole request without a post: the end, whatever total the portal says
+    # a whole request without a post is the end, even if the portal's total is larger
+    nothing = start > 0 and not any(found)
     ended = answers[-1].next is None or reached >= total or nothing
     hidden = int(cursor.get("hidden", 0))
     if not nothing:
@@ -119,7 +120,7 @@ def read_newest(source: Source, cursor: Args, known: Known | None = None) -> Pag
 
 
 def lowest(source: Source, limit: int) -> Page:
-    """The first by id of what all webhooks see together: there is no order by id, so all of them are looked at."""
+    """The first posts by ID that any webhook sees. The method has no order by ID, so all posts are read."""
     found: dict[str, Row] = {}
     log: list[PageEntry] = []
     waiting: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
@@ -219,11 +220,10 @@ def posts_by_recipient(of: str, prefix: str) -> PerParent:
         of=of,
         method=METHOD,
         params=lambda parent: {"LOG_RIGHTS": [f"{prefix}{parent.id}"]},
-        paging=Slices(offset="start", limit=""),
+        paging=Slices(offset="start", limit="", newest_first=True),
         id="ID",
         webhooks=Webhooks(everybody=True),
         keys=ChildKeys(lambda parent, row: f"{row['ID']}:{prefix}{parent.id}", bare=True),
-        newest=True,
     )
 
 
@@ -279,7 +279,7 @@ feed_posts = Stream(
 
 
 def owner_of(author: SourceRecord, owners: Sequence[str]) -> int:
-    """The author's own webhook, where there is one: only to him the portal shows the text."""
+    """The author's own webhook, if there is one: the portal shows the text only to the author."""
     return owners.index(author.id) if author.id in owners else 0
 
 

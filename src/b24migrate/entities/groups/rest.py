@@ -52,7 +52,7 @@ def group_params(box: Box, item: Item) -> dict[str, Json]:
 
 
 def add_groups(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    """There is no field for a stamp, so a group is made under its stamp for a name, and gets its own at once."""
+    """A group has no field for a stamp, so it is created with its stamp as its name and renamed at once."""
     return create_one_by_one(
         "sonet_group.create", lambda item: {**group_params(box, item), "NAME": stamp_key(item.key)}
     )(box, items)

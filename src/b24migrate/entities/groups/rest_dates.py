@@ -11,8 +11,9 @@ DATES = ("PROJECT_DATE_START", "PROJECT_DATE_FINISH")
 APART = dict(zip(DATES, ("1990-01-01T00:00:00Z", "2099-12-31T00:00:00Z"), strict=True))
 
 
-def is_likely_cause(box: Box, item: Item) -> bool:
-    """Whether a task that was refused may be taken now. The refusal itself says it in the box's language only."""
+def move_dates_apart(box: Box, item: Item) -> bool:
+    """Moves the group's dates apart if they may be the cause of a task's refusal, and returns whether it did. The
+    refusal itself names the cause only in the box's language."""
     group = str(item.fields.get("groupId") or "")
     if not group or not any(item.fields.get(name) for name in LIMITED):
         return False

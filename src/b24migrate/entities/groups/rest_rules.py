@@ -1,4 +1,4 @@
-"""What a box does not keep of groups when its own methods take them."""
+"""Rules: data of groups that a box does not keep without the import module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOUBLED = say("reason.rest_group_doubled")
 
 
 def default_subject(box: Box) -> str:
-    """What groups are about on this box, unless the configuration says otherwise; empty where it is not known."""
+    """The subject of groups on this box, unless the configuration sets it; empty if unknown."""
     told, group = box.questions(
         [
             Command("sonet_group_subject.get", {}),

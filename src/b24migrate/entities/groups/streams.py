@@ -14,7 +14,7 @@ from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, te
 from b24migrate.model.readings import Enrichment, Keyset, Listing, PerParent, Whole
 from b24migrate.model.records import Json, Page, Row, SetAside, Table
 from b24migrate.model.source_records import FileRef, SourceRecord
-from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, DeletionRules, Entity, Mention, Stream, Written
 from b24migrate.ports import Answer, Command, Source
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
@@ -50,8 +50,8 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def read_extranet(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """The list answers for one site; extranet groups are asked for one by one. Their dates come in the portal's own
-    format without an offset, which cannot be read safely, so only the type is taken."""
+    """The list covers one site; extranet groups are requested individually. Their dates come in the portal's own format
+    without an offset, which cannot be read safely, so only the type is taken."""
     unknown = [row.source_id for row in rows if not row.extras]
     commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in unknown]
     answers = dict(zip(unknown, source.batch(commands), strict=True))
@@ -59,7 +59,7 @@ def read_extranet(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def add_type(row: Row, answer: Answer) -> Row:
-    """A group that the method does not know stays without its type; one that it may not show is not complete."""
+    """A group that the method does not know has no type; a refused group is incomplete."""
     if isinstance(answer.error, Permanent):
         return mark_unread(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
     details = answer.decode()
@@ -97,7 +97,7 @@ def dismissed_members(
 
 
 def find_dismissed(source: Source, members: Sequence[SourceRecord]) -> set[str]:
-    """They are out of the lists of all their groups at once, which is no sign of lost rights."""
+    """They disappear from the lists of all their groups at once, which is not a sign of lost rights."""
     users = sorted({one.child for one in members})
     commands = [Command("user.get", {"FILTER": {"ID": user}, "ADMIN_MODE": True}) for user in users]
     dismissed: set[str] = set()
@@ -133,7 +133,7 @@ def values_of(listed: Json) -> Iterable[Json]:
 
 
 def take_detail(name: str) -> Take:
-    """What no method returned is omitted: null would say that it is known to be empty."""
+    """Values that no method returned are omitted: null would mean empty."""
     return lambda record: record.extras.get("workgroup", {}).get(name, ABSENT)
 
 
@@ -146,7 +146,7 @@ def image(record: SourceRecord) -> Iterable[FileRef]:
 groups = Stream(
     name="groups",
     table=Table("Groups", "groups"),
-    # Without IS_ADMIN even an administrator misses the secret groups he is not a member of.
+    # Without IS_ADMIN even an administrator does not get secret groups of other users.
     read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=Enrichment(enrich, "socialnetwork")),),
     batch=20,
     fields=(
@@ -196,8 +196,7 @@ group_members = Stream(
         *texts("ROLE"),
     ),
     title=("USER_ID", "ROLE"),
-    access=True,
-    excused=find_dismissed,
+    deletions=DeletionRules(access=True, excused=find_dismissed),
 )
 
 ENTITIES = (

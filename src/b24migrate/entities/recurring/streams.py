@@ -45,8 +45,7 @@ def rows_of(answer: Answer) -> tuple[list[Row], list[str]]:
 
 
 def gather(source: Source, cursor: Args, limit: int) -> Page:
-    """The first page shows how many there are; the others share requests. An answer that says another place continues
-    there."""
+    """The first page has the total; the other pages share requests. An answer with another position continues there."""
     start, total = int(cursor.get("start", 0)), int(cursor.get("total", 0))
     starts = range(start, min(total, limit or total), PAGE)[:AT_ONCE] or [start]
     commands = [Command(METHOD, {**BY_ID, "start": one}) for one in starts]

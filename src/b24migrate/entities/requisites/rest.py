@@ -27,7 +27,7 @@ from b24migrate.targets.rest.fields import bare_file, decode_custom, encode_cust
 from b24migrate.targets.rest.values import Column
 from b24migrate.targets.rest.writer import TODAY, Content, CreateResult, Known, Writer, create_one_by_one, stamp_key
 
-STAMPED = "ORIGINATOR_ID"  # what our records are known by
+STAMPED = "ORIGINATOR_ID"  # the mark of our records
 DETAIL = re.compile(r"RQ_\w+")
 AUTHOR = say("reason.rest_requisite_author")
 WHY_STAMPED = say("reason.rest_stamp")
@@ -140,7 +140,7 @@ def owner_filter(key: Sequence[str], target_id: str) -> Args:
 
 
 def rows_by_key(box: Box, method: str, key: Sequence[str], ids: Sequence[str]) -> dict[str, Args]:
-    """One by one: there is no other filter."""
+    """Individually, because there is no other filter."""
     commands = [Command(method, {"filter": owner_filter(key, one), "order": order_by(key)}) for one in ids]
     rows = (row for listed in box.lists(commands) for row in listed)
     found = {key_of(key, row): row for row in rows}

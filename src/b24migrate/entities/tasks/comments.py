@@ -135,7 +135,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
 
 
 def chat_in(answer: Answer) -> Json:
-    """The chat that `im.chat.get` found; None: there is none."""
+    """The chat that `im.chat.get` found, or None."""
     if answer.require() in NOTHING:
         return None
     chat = open_entry(answer.result, "ID", "im.chat.get")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from b24migrate.entities.groups.rest_dates import is_likely_cause
+from b24migrate.entities.groups.rest_dates import move_dates_apart
 from b24migrate.entities.tasks import rest_rules
 from b24migrate.entities.tasks.rest_contents import task_contents
 from b24migrate.entities.tasks.rest_version import keeps_dates
@@ -89,7 +89,7 @@ def first_fields(box: Box, item: Item) -> dict[str, Json]:
 def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
     for item in items:
         made = add_task(box, item)
-        yield add_task(box, item) if made.error is not None and is_likely_cause(box, item) else made
+        yield add_task(box, item) if made.error is not None and move_dates_apart(box, item) else made
 
 
 def add_task(box: Box, item: Item) -> CreateResult:
@@ -133,7 +133,7 @@ def update_task(box: Box, known: Known, item: Item) -> None:
     try:
         said = box.call("tasks.task.update", sent)
     except Permanent:
-        if not is_likely_cause(box, item):
+        if not move_dates_apart(box, item):
             raise
         said = box.call("tasks.task.update", sent)
     matched = {"MATCH_WORK_TIME": "Y"} if item.fields.get("matchWorkTime") else {}
@@ -202,7 +202,7 @@ def moving_fields(item: Item) -> Args:
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
-    """What came after a task is no change of the task; what a user did to it on the box is, and stays."""
+    """Data that was imported after a task is not a change of the task. A user's change on the box is, and stays."""
     rows = read_rows(box, [one.target_id for one in some.values()])
     for one in some.values():
         row = rows.get(one.target_id)

@@ -117,7 +117,7 @@ TRIES = 5  # other processes that give a user access to the same task may take i
 
 
 def words_of(box: Box, item: Item) -> str:
-    """Where the box takes neither author nor date, a line before the words says them."""
+    """If the box accepts neither author nor date, the first line of the text shows them."""
     fields = item.fields
     if not talks_in_chats(box):
         return rest_rules.comment_text(fields.get("text"))
@@ -270,7 +270,7 @@ WRITERS = (CHECKLISTS, COMMENTS)
 
 READING = "disk_access_read"
 READERS = "readers-"  # how a folder is called; the numbers of those who may read it follow
-SHARED = "shared"  # what a folder is marked with, for each of them
+SHARED = "shared"  # the mark of a folder, for each of them
 
 
 def add_author_as_observer(box: Box, item: Item) -> bool:

@@ -1,4 +1,4 @@
-"""What people put into our tasks since: subtasks, items of checklists, comments."""
+"""Contents that users added to our tasks: subtasks, checklist items, comments."""
 
 from __future__ import annotations
 

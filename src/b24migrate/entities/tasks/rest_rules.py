@@ -1,4 +1,4 @@
-"""What a box does not keep of tasks when its own methods take them."""
+"""Rules: data of tasks that a box does not keep without the import module."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ CHECKLISTS = (
 
 
 def comment_rules(box: Box) -> Sequence[Rule]:
-    """On the forum they keep author and date; in a chat the owner of the webhook says them now."""
+    """On the forum they keep author and date. In a chat the webhook owner becomes the author, and the date is the
+    import date."""
     if not talks_in_chats(box):
         return COMMENTS
 

@@ -106,7 +106,7 @@ BY_ID = Keyset("filter", "ID", {"order": {"ID": "asc"}}, {"order": {"ID": "desc"
 # The older method takes its parameters by position: ORDER, FILTER, PARAMS, SELECT.
 OLD_BY_ID = Keyset("FILTER", "ID", {"ORDER": {"ID": "asc"}}, {"ORDER": {"ID": "desc"}})
 OLD = {"ORDER": {"ID": "asc"}, "FILTER": {}, "PARAMS": {"NAV_PARAMS": {"nPageSize": 50}}, "SELECT": SELECT}
-# What changes without an edit of the task, or belongs to other records.
+# Fields that change without an edit of the task, or belong to other records.
 VOLATILE = frozenset(
     {
         "subStatus",

@@ -28,7 +28,7 @@ from b24migrate.targets.rest.writer import (
 
 # ---------------------------------------------------------------- departments
 
-# There is no field for a stamp, so a department is made under its stamp for a name, and gets its own at once.
+# A department has no field for a stamp, so it is created with its stamp as its name and renamed at once.
 BY_ID = {"sort": "ID", "order": "ASC"}
 OF_DEPARTMENT = (
     Column("NAME", "NAME"),
@@ -154,8 +154,8 @@ OWN = frozenset(one.wire for one in (*OF_USER, *TOLD_ONLY)) | {"PERSONAL_PHOTO"}
 
 
 def user_params(box: Box, item: Item) -> dict[str, Json]:
-    """Who has no department cannot be added as an employee, and an outsider must not become one: he is put into the
-    root department, dismissed."""
+    """A user without a department cannot be added as an employee, and an external user must not become one: such a user
+    is added to the root department as dismissed."""
     fields = item.fields
     sent = values.encode_columns(OF_USER, fields)
     if not fields.get("UF_DEPARTMENT"):
@@ -178,15 +178,15 @@ def is_dismissed(item: Item) -> bool:
 
 
 def first_email(item: Item) -> str:
-    """The address under which a user is created. The box mails an invitation to it at once, to dismissed people as well
-    (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are made under one that reaches
-    nobody, and get their own right after."""
+    """The email address under which a user is created. The box mails an invitation to it at once, also to dismissed
+    users (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are created with an address
+    that reaches nobody, and get their own right after."""
     number = item.key.rpartition(":")[2]
     return f"user{number}@{NOBODY_AT}" if is_dismissed(item) else str(item.fields.get("EMAIL") or "")
 
 
 def add_users(box: Box, items: Sequence[Item]) -> Iterator[CreateResult]:
-    """A box registers a user first and may refuse his fields afterwards, so a refused user is searched for."""
+    """A box registers a user first and may refuse the fields afterwards, so a refused user is searched for."""
     for item in items:
         before = box.highest("users", lambda: newest_people(box))
         made = create_one(box, item, "user.add", lambda one: {**user_params(box, one), "EMAIL": first_email(one)}, str)
@@ -248,8 +248,8 @@ def update_user(box: Box, known: Known, item: Item) -> None:
 
 
 def hire(box: Box, known: Known, item: Item) -> None:
-    """Sets the day of employment. In which format is tried once for a box; a day that it takes in none is left out, and
-    verify tells of it."""
+    """Sets the date of employment. Its format is tried once for a box. A date that the box accepts in no format is
+    omitted, and verify reports it."""
     day = item.fields.get(HIRED)
     if not day:
         if HIRED in item.fields:
@@ -278,7 +278,7 @@ def _has(box: Box, known: Known, day: str) -> bool:
 
 
 def read_users(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    """With everything else that the box says, as it says it."""
+    """With all other fields of the box, unchanged."""
     asked = {"FILTER": {"ID": [one.target_id for one in wanted.values()]}, "ADMIN_MODE": True}
     rows = {str(row["ID"]): row for row in rows_at(box.question("user.get", asked))}
     return {key: decode_user(box, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}

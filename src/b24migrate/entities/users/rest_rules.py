@@ -1,4 +1,4 @@
-"""What a box does not keep of users when its own methods take them."""
+"""Rules: data of users that a box does not keep without the import module."""
 
 from __future__ import annotations
 

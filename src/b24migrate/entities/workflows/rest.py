@@ -1,7 +1,7 @@
 """Workflow templates: a box takes them from an application only. Without one they are not migrated.
 
-A template is made under the name of its stamp and does not start by itself; it gets its own name at once, and its start
-when everything has arrived, so that nothing that arrives sets it going."""
+A template is created with its stamp as its name and without autorun. It is renamed at once, and gets its autorun after
+the whole import, so that imported records do not start it."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def read_templates(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def decode_template(row: Args) -> Args:
-    """The mark of the application that wrote it is none of the source's. A kernel tells module, class and type where
-    the documents show the type alone."""
+    """The mark of the application that wrote it is not data of the source. Some kernels return module, class and type
+    where the documentation shows the type only."""
     code = str(row.get("SYSTEM_CODE") or "")
     document = row.get("DOCUMENT_TYPE")
     return {

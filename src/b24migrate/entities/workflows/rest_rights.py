@@ -1,4 +1,4 @@
-"""Whether this box accepts our workflow templates: checks the application and says what it lacks."""
+"""Checks whether this box accepts our workflow templates, and what its application lacks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ADVICE = {
 class Rights(NamedTuple):
     standing: Standing
     owner: str = ""  # the user who installed the application
-    error: MigrationError | None = None  # the application is there, and could not be asked
+    error: MigrationError | None = None  # the application exists but does not answer
 
 
 def rights(box: Box) -> Rights:
-    """An application that is refused loses nothing: `check_rights` tells what to fix, and the rules are those of one
-    that is granted. A box that does not answer is no question of rights: that is raised, and tried again."""
+    """A refused application has the rules of a granted one, and `check_rights` reports the fix. If the box does not
+    answer, the error is raised and the call repeated."""
     if box.application is None:
         return Rights(Standing.ALONE)
     try:
@@ -51,7 +51,7 @@ def rights(box: Box) -> Rights:
 
 
 def may_write(box: Box) -> bool:
-    """Raises what the application could not be asked for."""
+    """Raises the error if the application does not answer."""
     found = rights(box)
     if found.error is not None:
         raise found.error

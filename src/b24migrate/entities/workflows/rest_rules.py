@@ -1,4 +1,4 @@
-"""What a box does not keep of workflow templates, which depends on whether an application writes them."""
+"""Rules: data of workflow templates that a box does not keep, with and without an application."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ OF_EVERY_PORTAL = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MES
 # Too short to be searched inside a text: these must be the whole text.
 CRM_CODE = re.compile(r"(?:D|CO?|L|Q|SI|T[0-9a-f]{2,})_\d+")
 RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
-WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template have neither
+WORTH = re.compile(r"\d|UF_")  # every code has one of these; most texts of a template have neither
 
 
 def rewrite_codes(record: SourceRecord, value: Json, resolve: Resolve) -> Json:
@@ -241,7 +241,7 @@ DICTIONARIES = {"SOURCE_ID": "SOURCE", "INDUSTRY": "INDUSTRY", "EMPLOYEES": "EMP
 
 
 def entry(record: SourceRecord, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
-    """What an entry of a dictionary is called on the target; None for a text that is no entry."""
+    """The target's code of a dictionary entry; None if the text is not an entry."""
     dictionary = dictionary_under(record, around, name)
     if dictionary is None:
         return None
@@ -293,7 +293,7 @@ def doubts(tree: Json) -> Iterator[tuple[str, str]]:
 
 
 def switched_off(record: SourceRecord, fields: dict[str, Json], resolved: bool) -> None:
-    """A template that names what is not there must not start by itself, nor one that runs code of the source."""
+    """A template with unresolved IDs, or one that runs code of the source, must not start automatically."""
     if not resolved or find_forbidden(record.payload):
         fields["AUTO_EXECUTE"] = 0
 

@@ -19,7 +19,7 @@ Line = TypeVar("Line", Head, Entry, PageLine, Root)
 
 
 def check(file: Path) -> Made:
-    """Raises BadConfiguration when it is no certificate, Unproven when it does not hold."""
+    """Raises BadConfiguration if it is not a certificate, Unproven if it is not valid."""
     try:
         with file.open("rb") as lines:
             return _Check(file).run(lines)

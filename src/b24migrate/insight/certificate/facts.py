@@ -1,4 +1,4 @@
-"""Everything that the store knows of each source id, in order of stream and id, a few hundred at a time."""
+"""The stored facts about each source ID, in order of stream and ID, a few hundred at a time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Known(NamedTuple):
     link: Link | None
     aside: Sequence[Aside]
     equal: frozenset[str]  # the wire digests with which verify found it equal to what the source says
-    fates: Sequence[tuple[Fate, str]]  # what verify found otherwise, and where
+    fates: Sequence[tuple[Fate, str]]  # differences that verify found, with their fields
     foreseen: Sequence[str] = ()  # fields that differ as the target had announced; an empty one is the whole record
 
 

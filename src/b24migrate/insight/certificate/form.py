@@ -20,7 +20,7 @@ LONGEST_LINE = 1 << 20
 
 VERIFIED, MIGRATED, EXCLUDED, IMPOSSIBLE, FAILED = "verified", "migrated", "excluded", "impossible", "failed"
 CLASSES = (VERIFIED, MIGRATED, FAILED, EXCLUDED, IMPOSSIBLE)
-RETRIEVED = (VERIFIED, MIGRATED, FAILED, EXCLUDED)  # what cannot be read was not retrieved
+RETRIEVED = (VERIFIED, MIGRATED, FAILED, EXCLUDED)  # unreadable records were not retrieved
 
 
 class Inventory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,7 +78,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"class_": "class"}):
-    """One source id. `after` says how the SHA-256 of everything before this line begins."""
+    """One source ID. `after`: the first characters of the SHA-256 of everything before this line."""
 
     stream: str
     id: str
@@ -161,7 +161,8 @@ def find_unclosed(sums: Sums, pages: int) -> str:
 
 
 def find_noise(head: Head) -> str:
-    """What contradicts the proof that the source was quiet, in words; nothing where it holds, or none is stated."""
+    """The contradiction to the proof that the source was quiet, as a sentence; empty if the proof is valid or none is
+    stated."""
     quiet = head.quiet
     if quiet is None:
         return ""
@@ -181,7 +182,7 @@ def find_noise(head: Head) -> str:
 
 
 def find_lacking(entry: Entry) -> str:
-    """What an id of its class must say and this one does not; nothing when it says all."""
+    """The first required value of the class that this ID lacks; empty if it has all."""
     if entry.class_ not in CLASSES:
         return say("certificate.no_class", name=entry.class_)
     needed: Mapping[str, tuple[str, ...]] = {

@@ -157,7 +157,7 @@ def _head(context: RunContext, about: CompleteRun, sums: Sequence[Sums], foresee
 
 
 def _quiet(context: RunContext, run: Run) -> QuietProof | None:
-    """Where the run is the one that proved the source quiet."""
+    """The proof that the source was quiet, if this run made it."""
     quiet = read_cutover(context.store).quiet
     if quiet is None or quiet.run != run.id:
         return None

@@ -1,4 +1,4 @@
-"""What this target does not keep of this source: listed and accepted before anything is written."""
+"""The fidelity list: data of this source that this target does not keep. It is accepted before anything is written."""
 
 from b24migrate.insight.fidelity.count import Counts, count
 from b24migrate.insight.fidelity.entries import (

@@ -46,8 +46,8 @@ def make_list(
 
 
 def ask_target(context: RunContext) -> list[Rule]:
-    """What the target says now, of the streams that there are, and what is changed before it is sent; it is
-    remembered for callers without a target. Raises what the target refuses with."""
+    """The target's current rules for the known streams, and our own changes before sending. They are stored for callers
+    without a target. Raises the target's refusal."""
     own = [
         rule
         for stream in context.streams.values()
@@ -82,7 +82,7 @@ def current_list(context: RunContext, entities: Collection[str] = (), *, most: i
         if "target" not in context.options.absent and context.target.alive():
             return make_list(context, ask_target(context), entities, most=most)
     except MigrationError:
-        pass  # what is remembered is better than nothing
+        pass  # stored rules are better than none
     return last_list(context, entities)
 
 
@@ -208,8 +208,8 @@ class Gate:
 
 
 def examine(context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
-    """The same diagnosis, with the answer of the target about these entities. What is lost of an entity that the plan
-    leaves out is in the list, but need not be accepted: it was never asked for."""
+    """The same diagnosis, with the answer of the target about these entities. Losses of entities outside the plan are
+    in the list, but need no acceptance."""
     try:
         rules = wait_for_limits(context.clock, lambda: ask_target(context))
     except MigrationError as error:

@@ -21,7 +21,7 @@ GATE = "fidelity.accepted"
 
 
 class Basis(StrEnum):
-    """What a number of records is based on."""
+    """The basis of a number of records."""
 
     COUNTED = "counted"  # every record was read and counted
     SO_FAR = "so_far"  # so were those that are read by now
@@ -31,7 +31,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is not kept of a field; an empty field is the record as a whole."""
+    """The loss of a field; an empty field means the whole record."""
 
     entity: str
     stream: str

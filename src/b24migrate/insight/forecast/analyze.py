@@ -51,7 +51,7 @@ def survey(
     share: float = SHARE,
     notice: Notice = lambda _: None,
 ) -> Survey:
-    """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
+    """Raises Stop if the source does not answer. A target is not required."""
     began = context.clock.monotonic()
     notice("both ends")
     diagnosis = _check_portals(context, entities, timezone, named)
@@ -85,7 +85,7 @@ def survey(
 def _check_portals(
     context: RunContext, entities: Sequence[Entity], timezone: ZoneInfo, named: Collection[str]
 ) -> Diagnosis:
-    """Raises Stop if the source cannot be read; what the target lacks is no reason."""
+    """Raises Stop if the source cannot be read, but not for missing parts of the target."""
     diagnosis = examine(
         context.source,
         context.target,
@@ -104,7 +104,7 @@ def _check_portals(
 def _describe_run(
     context: RunContext, meter: Meter, limits: Limits, needs: Sequence[Need], *, computer: Computer, pace: TargetPace
 ) -> Basis:
-    """What a run would have to do, and with which limits and workers."""
+    """The work of a run, with its limits and workers."""
     workers = Workers(
         context.options.workers, lanes.thread_count(context.options.workers), computer.scale(cost.STAGE_S)
     )

@@ -27,7 +27,7 @@ LISTED = 500  # records that the target shows in a call
 
 @dataclass(frozen=True, slots=True)
 class StreamNeed:
-    """What is known of a stream before it is migrated."""
+    """Facts about a stream before it is migrated."""
 
     stream: Stream
     loads: Sequence[Sequence[Load]]  # of each reading, one after the other
@@ -44,7 +44,7 @@ class StreamNeed:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one entity needs of both ends."""
+    """The calls of one entity to both portals."""
 
     entity: Entity
     after: frozenset[str]

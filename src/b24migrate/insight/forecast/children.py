@@ -50,7 +50,7 @@ class Children:
         self._chance = chance
         # stream and id of children that parents share, and in how many lists each is
         self._met: dict[tuple[str, str], int] = {}
-        self._new = 0  # of the children that were read last those that were not met before
+        self._new = 0  # of the latest children those that are new
         self._shares = 0.0  # and how many they are if one that is in two lists counts as half in each
 
     def sample(self, sampled: Sampled, reading: PerParent, of: Sampled) -> None:
@@ -236,7 +236,7 @@ class Children:
         return list(new.values())
 
     def _enrich(self, sampled: Sampled, reading: PerParent, rows: list[Row]) -> list[Row]:
-        """What get asks about each child, it asks about those of the sample."""
+        """Requests the same details for the sampled children as get does for all."""
         return ask_patiently(
             self._context.clock, lambda: enrich_rows(self._context, sampled.stream, reading, rows, gently=False)
         )
@@ -251,7 +251,7 @@ class Children:
 
 
 def _group_by_parent(rows: Sequence[SourceRecord], mark: str) -> dict[str, list[SourceRecord]]:
-    """Those whose own id begins with the mark."""
+    """Those whose own ID starts with the mark."""
     found: dict[str, list[SourceRecord]] = {}
     for row in rows:
         if row.child.startswith(mark):

@@ -256,7 +256,7 @@ def nights_s(total_s: float) -> float:
 @prepared
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a forecast was made from: enough to forecast a part of it. Stored: field names stay."""
+    """The data behind a forecast, sufficient to forecast a part of it. Stored: field names stay."""
 
     courses: tuple[Course, ...]
     situation: Situation

@@ -22,7 +22,7 @@ TRIED = 5  # are downloaded, to see how long it takes
 TRIED_BYTES = 5_000_000
 USUAL_S = 0.3
 SLOWEST_BYTE_S = 1e-6  # for bytes beyond the size of the files that were tried
-USUAL_LIMIT = 1 << 30  # if the target cannot be asked yet: the limit of the import module
+USUAL_LIMIT = 1 << 30  # the limit of the import module, for a target that does not answer yet
 
 
 @dataclass(slots=True)

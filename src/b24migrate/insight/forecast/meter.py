@@ -1,4 +1,4 @@
-"""What calls cost: at the source by its own account, at the target as measured, and what this computer adds."""
+"""The cost of calls: at the source as it reports, at the target as measured, and on this computer."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class RequestPace:
 
 
 class Meter:
-    """Given to the application when it is opened, asked when something has been read. For one thread."""
+    """An observer of the application, read after calls. For one thread."""
 
     def __init__(self) -> None:
         self._requests = 0
@@ -237,8 +237,8 @@ def _measured_earlier(context: RunContext, call_s: float) -> dict[str, float]:
 
 
 class PaceRecorder:
-    """Beside a run: adds up what the target took, and how long the jobs of each record type took, for forecasts to
-    come. Written when a phase begins or ends."""
+    """During a run: adds up the time of the target and of the jobs of each record type, for later forecasts. Written
+    when a phase starts or ends."""
 
     def __init__(self, store: Store, wires: dict[str, str]) -> None:
         """`wires`: entity -> the <entity> of the contract."""

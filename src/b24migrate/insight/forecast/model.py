@@ -1,4 +1,4 @@
-"""What an analysis says, as values: for the terminal, a page and the report alike. Every number says its basis."""
+"""The results of an analysis as values, for the terminal, the dashboard and the report. Every number has its basis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StreamFacts:
 
 @dataclass(frozen=True, slots=True)
 class MethodFacts:
-    """What one call costs, by the portal's own account, and how many of them a get needs."""
+    """The cost of one call as the portal reports it, and the number of calls that a get needs."""
 
     method: str
     seconds: float
@@ -87,7 +87,7 @@ class PipelineFacts:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """What exists and the API does not give."""
+    """Existing data that the API does not expose."""
 
     stream: str
     reason: str
@@ -111,7 +111,7 @@ class EntityForecast:
 
     @property
     def total_s(self) -> float:
-        """The parts added up; what it waits for others in between is no part of it."""
+        """The sum of the parts, without the time in between that it waits for others."""
         files_s = self.fetch_s + self.upload_s
         return self.fields_s + self.get_s + files_s + self.set_s + self.late_s + self.verify_s
 

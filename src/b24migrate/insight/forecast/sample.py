@@ -1,4 +1,4 @@
-"""What a sample asks of the source, what it shows of a stream, and what reading the whole stream will ask."""
+"""The requests of a sample, its results for a stream, and the requests that reading the whole stream will take."""
 
 from __future__ import annotations
 

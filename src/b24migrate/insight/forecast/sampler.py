@@ -1,6 +1,6 @@
-"""Reads a sample of every stream, and says from it how many records there are and what asking for all will take.
+"""Reads a sample of every stream and derives the number of records and the cost of reading all.
 
-It reads as get does, with the same readings; but nothing is staged. A request brings fifty pages, so a sample is never
+It reads as get does, with the same readings, but stages nothing. A request brings fifty pages, so a sample is never
 smaller than one request: it costs no more.
 """
 
@@ -286,8 +286,8 @@ class Sampler:
 
 
 def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
-    """How many pages it takes to know the number of files well enough: each may be a request, and so most of the time,
-    while fifty pages are one. 0: there are none, or it is known well enough."""
+    """The number of further pages that a good estimate of files needs: each file may be a request, and so most of the
+    time, while fifty pages are one. 0: there are no files, or the estimate is good enough."""
     met = sum(1 for row in rows for _ in stream.files(decode_row(row, stream))) if stream.files and rows else 0
     part = count / len(rows) if rows else 1.0
     if not met or part <= 1 or math.sqrt((1 - 1 / part) / met) <= FILES_ERROR:
@@ -325,7 +325,7 @@ def _merge_chains(chains: Sequence[Sequence[Load]]) -> list[Load]:
 
 
 def starts(total: int, share: float) -> list[int]:
-    """Where some pages of a chain begin, besides the first."""
+    """The start of some further pages of a chain."""
     pages = math.ceil(total / PAGE)
     wanted = min(MOST_PAGES, max(LEAST_GATHERED, math.ceil(pages * share)), pages - 1)
     return [PAGE * (1 + math.floor((pages - 1) * place / wanted)) for place in range(wanted)] if wanted > 0 else []

@@ -1,9 +1,9 @@
-"""What a migration does, and how long it takes by its bounds.
+"""The stages of a migration, and their duration by their bounds.
 
 A stage can go no faster than its longest lane. Stages that run at the same time share what is limited: the requests
-that the portal lets through, the open calls, the workers, this computer. Where they need more of one than there is, all
-that use it slow down alike. A method without execution time stops its stages until the portal forgets the oldest
-minute. An entity starts when the entities that it refers to are imported, and its second pass when all are.
+that the portal lets through, the open calls, the workers, this computer. If they need more of it than there is, all of
+them slow down equally. A method without execution time stops its stages until the portal forgets the oldest minute. An
+entity starts when the entities that it refers to are imported, and its second pass when all are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from b24migrate.model.streams import LATE
 from b24migrate.ports.quota import Bucket
 
 SOURCE, TARGET, OWN = "source", "target", "own"
-# what is waited for
+# the limit that is waited for
 REQUESTS, EXECUTION, LATENCY, BOX, HERE = "requests", "execution time", "latency", "the target", "this computer"
 CAUSES = {SOURCE: LATENCY, TARGET: BOX, OWN: HERE, REQUESTS: REQUESTS}
 THREADS = "threads"
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What is used up of the limits at the start: the analysis has just been made."""
+    """The used part of the limits at the start, because the analysis has just used them."""
 
     level: float = 0.0  # of the bucket
     spent_s: tuple[tuple[Billed, float], ...] = ()  # execution time in the last ten minutes
@@ -53,7 +53,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What a job does `count` times, one after the other."""
+    """The work that a job does `count` times in sequence."""
 
     where: str
     count: float

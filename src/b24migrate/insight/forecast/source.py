@@ -29,7 +29,7 @@ LOOKED_AT = 300  # records, for what is filled in in each
 
 
 class SourceSurvey:
-    """What has been found so far."""
+    """The results so far."""
 
     def __init__(self, context: RunContext, meter: Meter, sampler: Sampler, notice: Notice) -> None:
         self.context = context

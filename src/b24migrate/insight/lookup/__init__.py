@@ -1,6 +1,6 @@
-"""Looking one record up: what the source says, what is staged, what is sent and what the target has, side by side.
+"""Lookup of one record: in the source, staged, as sent and on the target, side by side.
 
-It only looks: nothing is written, neither here nor there. The caller words it and redacts secrets.
+It only reads, here and on both portals. The caller renders the texts and redacts secrets.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class RecordVerdict(StrEnum):
     EXCLUDED = "excluded"  # by a rule
     IMPOSSIBLE = "impossible"  # the source does not show it
     DELETED = "deleted"  # at the source, after it was read
-    IMPORTED = "imported"  # the target was not asked whether it still has it, or did not answer
+    IMPORTED = "imported"  # the target was not queried, or did not answer
     AID = "aid"  # only read, to complete other records
 
 
@@ -41,7 +41,7 @@ class FieldVerdict(StrEnum):
     NOT_SENT = "not_sent"  # not migrated
     BEYOND = "beyond"  # more than the contract names, and the target does not keep it
     OWN = "own"  # the target had the record before us and keeps its own value
-    UNKNOWN = "unknown"  # the target was not asked, or did not answer
+    UNKNOWN = "unknown"  # the target was not queried, or did not answer
 
 
 class FieldNote(StrEnum):
@@ -52,14 +52,14 @@ class FieldNote(StrEnum):
 
 
 class SideState(StrEnum):
-    """Whether a portal was asked, and its answer."""
+    """Whether a portal was queried, and its answer."""
 
     NOW = "now"
     GONE = "gone"  # it does not have the record
     CANNOT = "cannot"  # this kind cannot be read by its ID
     NOT_ASKED = "not_asked"
     ABSENT = "absent"  # its webhook cannot be had here
-    FAILED = "failed"  # it did not answer, or refused: `message` says why
+    FAILED = "failed"  # it did not answer, or refused: `message` has the reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class FieldRow:
     sent: Shown | None = None
     target: Shown | None = None
     changed: bool = False
-    source_names: tuple[str, ...] = ()  # what the source calls it, where that is something else
+    source_names: tuple[str, ...] = ()  # the source's name, if it is another one
     names: tuple[Named, ...] = ()
     unresolved: tuple[str, ...] = ()  # source ids that are not on the target
     note: FieldNote | None = None
@@ -137,7 +137,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class FoundBefore:
-    """What the last verify found."""
+    """The findings of the last verify."""
 
     fate: str
     field: str

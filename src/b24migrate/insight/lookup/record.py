@@ -65,7 +65,7 @@ def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True
 
 
 def is_possible_id(text: str) -> bool:
-    """Whether it can be an ID: only then the store is read. A lone surrogate is no text."""
+    """Whether it can be an ID: only then the store is read. A lone surrogate is not a valid text."""
     return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
 
 
@@ -207,7 +207,7 @@ def _is_aid(context: RunContext, stream: Stream) -> bool:
 
 
 def _trouble(row: Mapping[str, Json]) -> Trouble | None:
-    """What is imported has none any more."""
+    """Imported records have none any more."""
     if not row["LastErrorCode"] and not row["LastError"]:
         return None
     code, at, again_at = (str(row[name] or "") for name in ("LastErrorCode", "LastErrorAtUtc", "RetryAfterUtc"))
@@ -336,14 +336,14 @@ def _unsent(one: Draft, evidence: Evidence) -> FieldVerdict:
 
 
 def _is_lost(one: Draft, sent: Json) -> bool:
-    """The source has a value, and it is not sent. 0 is no reference."""
+    """The source has a value that is not sent. 0 is not a reference."""
     if sent not in EMPTY or one.kind not in LOSABLE or one.source is ABSENT:
         return False
     return one.source not in EMPTY and one.source is not False and str(one.source) not in NOTHING
 
 
 def plain(value: Json) -> Json:
-    """Numbers and texts alike, and nothing in any spelling: portals write both."""
+    """The value in a form to compare: numbers as texts, every empty value as None. Portals write all forms."""
     if value is ABSENT or value in EMPTY:
         return None
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What else is known about a record: what verify found, unresolved places, its files, its children."""
+"""Further facts about a record: findings of verify, unresolved IDs, its files, its children."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def places(context: RunContext, stream: str, source_id: str) -> tuple[Place, ...
 
 
 def _own(context: RunContext, register: Register, stream: str, source_id: str) -> list[RegisterRow]:
-    """Children's ids begin with their parent's, so the prefix alone is not enough."""
+    """The IDs of children start with their parent's ID, so the prefix alone is not enough."""
     rows = context.store.rows(register, f"{stream}:{source_id}:")
     return [row for row in rows if row.values.get("SourceId") == source_id][:MOST]
 
@@ -72,7 +72,7 @@ def _children(context: RunContext, stream: Stream, other: Stream, source_id: str
     row = context.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
     if row is not None:
         return Children(other.name, int(row.values["Retrieved"] or 0), reported=int(row.values["Reported"] or 0))
-    if any(one.keys for one in readings):  # their ids begin with something else
+    if any(one.keys for one in readings):  # their IDs have another prefix
         return None
     count = len(context.store.records(other.table, children_span(source_id), COUNTED + 1))
     return Children(other.name, min(count, COUNTED), more=count > COUNTED)

@@ -29,7 +29,7 @@ def fold(text: str) -> str:
 
 
 class Query(NamedTuple):
-    """What was typed, and its words: each must be there, in any order."""
+    """The search text and its words: each must occur, in any order."""
 
     text: str
     words: tuple[str, ...]
@@ -45,7 +45,7 @@ class Query(NamedTuple):
         return self.text.lower()
 
     def match(self, stream: Stream, record: Record) -> str:
-        """What gave it away; empty for another record. No text at all finds everything."""
+        """The text that matches; empty if none does. An empty search matches everything."""
         if not self.words:
             return "title"
         if record.row_key.rpartition(":")[2] == self.text:
@@ -196,7 +196,7 @@ class _Walk:
         return found
 
     def _is_exact(self, stream: Stream, record: Record) -> bool:
-        """It was shown before the walk began."""
+        """It was shown before the walk started."""
         if record.row_key == self._wanted.text:
             return True
         return (

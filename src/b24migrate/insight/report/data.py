@@ -54,7 +54,7 @@ def gather(
     concerned = frozenset((*wanted, *(run.plan.entities if run else ())))
     entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
     totals = sum_streams([stream for entity in entities for stream in entity.streams if entity.concerned])
-    # What is lost of an entity that the plan does not include is still lost.
+    # Losses of entities outside the plan are listed too.
     told = (*wanted, *analysis.load(context.store).facts.left_out) if wanted else ()
     files_failed = status.files.get(Status.IMPORT_ERR, 0)
     unclean = bool(count_failed_files_by_entity(context)) or proof.code == UNCLOSED
@@ -159,6 +159,6 @@ def sum_streams(streams: Sequence[StreamFacts]) -> Totals:
 
 
 def list_points(context: RunContext, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
-    """How far it was at each moment, since the steps that are shown began."""
+    """The progress over time, since the start of the steps that are shown."""
     began = min((one.started for entity in entities for one in entity.phases if one.started), default="")
     return tuple(points(context.store, began))

@@ -95,7 +95,7 @@ class EntityFacts:
 class Totals:
     """Over all streams; files are not among them."""
 
-    source: int  # what was reported, or met where the source gives no total
+    source: int  # the reported number, or the read one if the source gives no total
     read: int
     imported: int
     verified: int
@@ -154,7 +154,7 @@ class Facts:
     compared: tuple[Compared, ...]
     history: tuple[Point, ...]
     proof: Proof
-    fidelity: Fidelity | None = None  # what the target does not keep; None: it was never asked
+    fidelity: Fidelity | None = None  # the fidelity list; None: the target was never queried
     last_pass: LastPass | None = None
 
     @property
@@ -209,7 +209,7 @@ class Tally:
             known.append(example[:EXCERPT])
 
     def count_group(self, *group: str) -> int:
-        """How many are in the groups that begin so."""
+        """The number of rows in the groups with this prefix."""
         return sum(count for one, count in self.groups.items() if one[: len(group)] == group)
 
     def most(self) -> list[tuple[GroupKey, int]]:

@@ -239,7 +239,7 @@ class Facts:
 
     @property
     def planned(self) -> list[Entity]:
-        """All entities while there is no plan."""
+        """All entities as long as there is no plan."""
         return [one for one in self.entities if self.run is None or one.name in self.run.plan.entities]
 
     @property

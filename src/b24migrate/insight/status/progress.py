@@ -18,7 +18,7 @@ from b24migrate.model.records import Status
 from b24migrate.model.streams import LATE, Entity, Stream
 
 SOURCE = "source"
-SECONDS, RECORDS = "forecast", "records"  # what units are: forecast seconds, or steps of records
+SECONDS, RECORDS = "forecast", "records"  # units: forecast seconds, or steps of records
 LATE_PART = 0.1  # of a set
 FIELDS_PART = 0.02
 SAMPLE_PART = 0.05
@@ -32,7 +32,7 @@ PACE, FORECAST, UNKNOWN = "pace", "forecast", "unknown"
 ENOUGH_S, ENOUGH_PART = 60.0, 0.01  # a pace needs this time and this part of the whole; or
 LITTLE_S, MUCH_PART = 5.0, 0.05  # less time and a larger part
 GAP_STEPS, GAP_S = 3.0, 30.0
-LONGEST_S = 366 * 86400.0  # a longer time is no answer
+LONGEST_S = 366 * 86400.0  # a longer time is not useful
 SPEED_S, TOO_SHORT_S = 60.0, 2.0
 NO_SPEED = Speed(0.0, 0.0, 0.0, 0.0)
 BAR_WINDOW_S, BAR_SHORTEST_S = 20.0, 0.5
@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class StreamCount:
-    """A stream of the plan; `basis` says where the number of its records comes from."""
+    """A stream of the plan; `basis` is the origin of its number of records."""
 
     stream: str
     records: int | None

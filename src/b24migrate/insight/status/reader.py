@@ -133,7 +133,7 @@ def _moment(facts: Facts, completion: Completion) -> Moment:
 
 
 def _fingerprint(facts: Facts) -> str:
-    """Changes as soon as anything moves. A wait is no movement."""
+    """Changes with any progress. A wait is not progress."""
     counters = [pair for pair in sorted(facts.counters.items()) if not pair[0].startswith(WAITS)]
     streams = [facts.streams[name] for name in sorted(facts.streams)]
     counts = [(one.waiting, one.imported, one.failed, one.retrying, one.verified) for one in streams]

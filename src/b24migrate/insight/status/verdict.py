@@ -26,7 +26,7 @@ PROBE_LATE_S = 45.0  # a probe that is later than this comes from a process that
 
 
 class Standstill(NamedTuple):
-    """Since when there is no progress, and when the next job is due: asked only if it matters."""
+    """The time of the last progress and of the next due job, read only if needed."""
 
     since: datetime
     next_due: Callable[[], datetime | None]

@@ -67,8 +67,8 @@ _KEY = {"PartitionKey": "store", "RowKey": "info"}
 
 
 def prepare(account: Account, tables: Collection[str]) -> None:
-    """One request if everything exists. The row that says so is written last, so after a killed process the next one
-    creates the rest; creating twice is harmless."""
+    """One request if everything exists. Its mark is written last, so after a killed process the next one creates the
+    rest; creating twice is harmless."""
     while True:
         found = _info(account)
         made = set(str(found["Tables"]).split(",")) if found else set()
@@ -157,7 +157,7 @@ class AzureStore(StageMethods, RecordMethods, SettleMethods, CopyMethods, Regist
 
 
 def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureStore, AzureQueue, BlobFiles]:
-    account = Account(Address.of(url))
+    account = Account(Address.parse(url))
     try:
         names = [*(table.name for table in tables), *(register.name for register in REGISTERS), *OWN_TABLES]
         prepare(account, names)
@@ -169,6 +169,6 @@ def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureSt
 
 def exists(url: str) -> bool:
     """Whether a store exists there. Creates nothing."""
-    account = Account(Address.of(url))
+    account = Account(Address.parse(url))
     with closing(account):
         return is_prepared(account)

@@ -32,7 +32,7 @@ from b24migrate.stores.azure.transactions import Operation, send
 
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 FORBIDDEN = 403
-AT_ONCE = 16  # requests side by side where one would be asked after the other
+AT_ONCE = 16  # requests in parallel instead of one after the other
 _ADDRESS = re.compile(r"azure://(?P<account>[a-z0-9]{3,24})?(?:/(?P<prefix>[A-Za-z][A-Za-z0-9]{0,19}))?/?")
 _HINT = say("store.azure_url_fix", variable=CONNECTION_STRING)
 # Azurite's account and key are the same everywhere and published: they protect nothing.
@@ -62,7 +62,7 @@ class Address(NamedTuple):
     prefix: str
 
     @classmethod
-    def of(cls, url: str) -> Address:
+    def parse(cls, url: str) -> Address:
         found = _ADDRESS.fullmatch(url)
         if not found:
             raise BadConfiguration(say("store.url", url=url), code="STORE_URL", hint=_HINT)
@@ -131,7 +131,8 @@ class Account:
         while True:
             try:
                 return send(self.table(table), operations, retry_on_methods=_METHODS)
-            except TableTransactionError as error:  # of what is inside; the library repeats only for what is outside
+            # of the operations inside; the library repeats only for the status of the whole
+            except TableTransactionError as error:
                 pause_s = next(pauses, None)
                 if error.status_code not in (500, 503) or pause_s is None:
                     raise
@@ -218,7 +219,7 @@ class Account:
     def _identity(self) -> Any:
         from azure.identity import DefaultAzureCredential
 
-        # Without a log it prints a page of attempts; our error says what to do.
+        # Without a log it prints a page of attempts; our error has the fix.
         logging.getLogger("azure.identity").addHandler(logging.NullHandler())
         credential = DefaultAzureCredential()
         self.closing.callback(credential.close)

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Plan(NamedTuple, Generic[T]):
-    """What to do about one record. Without an operation: nothing."""
+    """The operation for one record; None: nothing changes."""
 
     thing: T
     operation: Operation | None = None

@@ -1,7 +1,7 @@
 """Named counters. Each process adds to its own row, a shard, so no process waits for another.
 
-A shard holds absolute numbers and is written only over what its owner wrote last. Shards of those who left are added to
-one row of totals and deleted, in one transaction: they are all in one partition. When an answer was lost on the way,
+A shard holds absolute numbers and is written only over what its owner wrote last. Shards of ended processes are added
+to one row of totals and deleted, in one transaction: they are all in one partition. When an answer was lost on the way,
 the token of the write, in the shard or among those that were added up, tells whether it arrived.
 """
 
@@ -81,7 +81,7 @@ class Counters:
         self._etag = ""
 
     def _begun(self) -> bool:
-        """A shard begins empty: if that is repeated on the way, nothing is counted twice."""
+        """A shard starts empty: if that write is repeated, nothing is counted twice."""
         if not self._etag:
             self._leave()
             self._etag = self._sent([create(self._entity(self._shard, {}, Token=""))])

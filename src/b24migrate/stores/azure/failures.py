@@ -1,4 +1,4 @@
-"""What the service's errors mean to the operator, and which of ours they become. Addresses and keys stay inside."""
+"""Maps the service's errors to ours, with messages for the operator. Addresses and keys are not included."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def translate(error: AzureError, place: str) -> MigrationError:
 
 
 def error_code(error: AzureError) -> str:
-    """What the service calls it, such as `EntityAlreadyExists`; the libraries wrap it in several ways."""
+    """The service's error code, such as `EntityAlreadyExists`; the libraries wrap it in several ways."""
     code = getattr(error, "error_code", None)
     return str(getattr(code, "value", code) or "")

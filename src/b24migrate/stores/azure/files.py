@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 FILES = "files"
 EMPTY_HAS_NO_RANGE = 416
-BLOCK_BYTES = 4 * MIB  # what a file costs in memory while it is written or read
+BLOCK_BYTES = 4 * MIB  # memory of a file while it is written or read
 _TURN = 3  # digits
 
 

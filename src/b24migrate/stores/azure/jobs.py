@@ -170,7 +170,7 @@ def letter_key(job_id: str) -> str:
 
 
 def token_of(age: str) -> str:
-    """A lease's token says where its job is."""
+    """A lease's token contains the place of its job."""
     return f"{age}.{secrets.token_hex(8)}"
 
 

@@ -39,7 +39,8 @@ from b24migrate.stores.azure.transactions import Operation, delete, if_unchanged
 
 _WITHIN = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 _GONE_OR_CHANGED = (404, 409, 412)
-# What happens beside the jobs. It is asked before every trial, whether it has to look again; None = it must not be.
+# The operations beside the jobs. It is called before every attempt, with whether it must read again; None = they must
+# not happen.
 Beside = Callable[[bool], Sequence[Operation] | None]
 AGAIN = 20  # attempts, in which other workers may be faster
 _BESIDE_BYTES = 1024 * 1024  # a row of a job or a letter is at most so large
@@ -61,7 +62,7 @@ class JobTable:
         return list(self._rows(JOB, "Scope eq @scope" if scope else "", {"scope": scope}))
 
     def owned(self, prefix: str) -> list[Row]:
-        """Held, or not given back, by an owner that begins so."""
+        """Jobs held, or not given back, by an owner with this prefix."""
         found = self._rows(JOB, "Owner gt '' and Owner ge @prefix", {"prefix": prefix})
         return [row for row in found if row.owner.startswith(prefix)]
 
@@ -210,12 +211,12 @@ class Additions:
         return self._account.side_by_side(made, zip(jobs, ages, strict=True))
 
     def parcels(self, entries: Sequence[Entry], *, beside: int) -> Iterator[list[Entry]]:
-        """As few transactions as possible, with `beside` other operations in each."""
+        """In as few transactions as possible, each with the operations `beside`."""
         yield from packed(entries, Entry.size, (OPERATIONS - beside) // 2, TRANSACTION_BYTES - _BESIDE_BYTES)
 
     def commit(self, entries: list[Entry], beside: Beside) -> bool:
-        """Adds those that are not there yet, and does what is beside them, in one transaction. False when what is
-        beside them must not be: then nothing is added."""
+        """Adds the missing jobs together with the operations beside them, in one transaction. False if those operations
+        must not happen: then nothing is added."""
         for trial in range(AGAIN):
             others = beside(trial > 0)
             if others is None:

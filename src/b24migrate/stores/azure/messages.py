@@ -76,7 +76,7 @@ class Post:
 
 
 def order(job_id: str) -> str:
-    """What lies in `work`."""
+    """A message in `work`."""
     return _fitting({"job": job_id}, "job")
 
 
@@ -91,7 +91,7 @@ def ordered(content: object) -> str | None:
 
 
 def dead_letter_text(job_id: str, scope: str, code: str, reason: str) -> str:
-    """What lies in `dlq`."""
+    """A message in `dlq`."""
     return _fitting({"job": job_id, "scope": scope, "code": code, "reason": reason}, "reason")
 
 

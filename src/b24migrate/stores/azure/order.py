@@ -179,7 +179,7 @@ def segments_of(table: Table, added: Added, *, after: str = "") -> list[Operatio
 
 
 def row_key_of(order_key: str) -> str:
-    """What `records.order_key` was made of: each part has one letter before it."""
+    """The ID that `records.order_key` was made from: each part has one letter before it."""
     return ":".join(part[1:] for part in order_key.split(":"))
 
 

@@ -30,7 +30,7 @@ Entity = dict[str, Any]
 
 
 class Overflow(Protocol):
-    """Where large values go."""
+    """The storage of large values."""
 
     def put(self, content: bytes) -> str:
         """The name it can be had by. The same content has the same name, so putting it twice is harmless."""
@@ -81,12 +81,12 @@ def key_of(found: Mapping[str, Any]) -> str:
 
 
 def kept_bytes(made: Mapping[str, Any]) -> int:
-    """What an entity takes of the service's megabyte."""
+    """The size of an entity; the service allows a megabyte."""
     return 4 + sum(_kept(name, value) for name, value in made.items())
 
 
 def sent_bytes(made: Mapping[str, Any]) -> int:
-    """What an operation with this entity takes of a transaction's four megabytes; never less."""
+    """The size of an operation with this entity in a transaction of at most four megabytes; never too low."""
     address = sum(3 * len(made[key].encode()) for key in KEYS)
     return _PER_OPERATION + address + sum(2 * len(name) + 48 + _sent(value) for name, value in made.items())
 

@@ -120,7 +120,7 @@ class AzureQueue:
         return None
 
     def _visible(self, last_look: int, now: datetime) -> list[Row]:
-        """A query that started after a thread asked answers it, even if another thread made it."""
+        """A thread uses the answer to any query that started after its request, even one of another thread."""
         if self._look <= last_look:
             self._look += 1
             self._candidates = self._table.visible(text(now), LOOK)

@@ -145,7 +145,7 @@ class RecordMethods(ChangeMethods):
         return set(self.finder.find(table, row_keys, KEYS_ONLY))
 
     def holder(self, table: Table, natural: str) -> str | None:
-        """What held the natural key once may hold another one now."""
+        """A record that held the natural key before may hold another one now."""
         keys = list(map(row_key_of, self.order.holders(table, natural_mark(natural))))
         found = self.finder.find(table, keys, (*KEYS_ONLY, "NaturalKey"))
         return next((key for key in keys if key in found and found[key].get("NaturalKey") == natural), None)
@@ -201,7 +201,7 @@ class RecordMethods(ChangeMethods):
 
 
 def _ends(keys: Iterator[str], every: int, *, whole_parents: bool) -> tuple[list[str], bool]:
-    """Where spans end that are followed by another one, and whether there are any keys at all."""
+    """The ends of all spans but the last, and whether there are any keys."""
     ends: list[str] = []
     ahead = deque(islice(keys, every))
     something = bool(ahead)

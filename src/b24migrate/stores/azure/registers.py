@@ -136,7 +136,7 @@ class RegisterMethods:
         return {name: own.get(name, 0) + tallied.get(name, 0) for name in sorted(own.keys() | tallied.keys())}
 
     def set_counters(self, counters: Mapping[str, float]) -> None:
-        """What the tallies hold stays, and is taken off."""
+        """The tallies keep their values, which are subtracted."""
         tallied = self.tallied("")
         names = counters.keys() | tallied.keys()
         self.own_counters.write({name: counters.get(name, 0) - tallied.get(name, 0) for name in names})

@@ -1,4 +1,4 @@
-"""What was lost on the way, found again; what does not belong here, put away. A little at a time."""
+"""Repairs lost messages and removes foreign ones, a few at a time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Repair:
         """Whether it needed a new message; one that still waits to be received is good for another while."""
         message = self._additions.hidden(row.id, row.message, 0)
         if self._table.change(row, {**message.columns(), "MessageAt": text(now)}) is None:
-            self._post.delete(message)  # a worker took the job meanwhile and knows no message
+            self._post.delete(message)  # a worker has taken the job without the message
             return False
         return row.message is None or row.message.id != message.id
 

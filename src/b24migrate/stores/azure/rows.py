@@ -176,7 +176,7 @@ def contents_of(
     overflow: Overflow,
     many: Callable[[Callable[[str], bytes], list[str]], list[bytes]],
 ) -> dict[str, bytes]:
-    """What lies in blobs, by name."""
+    """The values in blobs, by name."""
     names = sorted({one[name] for one in found if one.get("Blobs") for name in one["Blobs"].split(",")})
     return dict(zip(names, many(overflow.get, names), strict=True))
 

@@ -35,7 +35,7 @@ _OPEN = (Status.NEW, Status.ERROR_RETRY)
 
 
 class Face(NamedTuple):
-    """What of a record is counted."""
+    """The counted values of a record."""
 
     status: str
     pulled: bool = False

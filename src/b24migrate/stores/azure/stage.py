@@ -82,7 +82,7 @@ class StageMethods(ChangeMethods):
         return total
 
     def _look(self, table: Table, part: Sequence[Staged]) -> Mapping[str, Any]:
-        """What is there. The payload only of those that may have changed: they are few."""
+        """The known records. Payloads are read only of the few that may have changed."""
         known = self.finder.find(table, list(map(_ROW_KEY, part)), WITH_EXTRAS)
         doubtful = [one.row_key for one in part if one.row_key in known and self._may_differ(one, known[one.row_key])]
         return {**known, **self.finder.find(table, doubtful, WHOLE)} if doubtful else known
@@ -120,7 +120,7 @@ def _new(visit: _Visit, record: Staged) -> Plan[Staged]:
 
 
 class _Change(NamedTuple):
-    """What is to be written of a record that is there: all of it, or only its hash."""
+    """The columns to write of a known record: all of them, or only its hash."""
 
     content: Staged | None = None
     anew: bool = False
@@ -132,7 +132,7 @@ def _met_again(visit: _Visit, record: Staged, old: Any, other: Staged | None, ex
         return _changed(visit, record, old, _Change(other, anew=True))
     renewed = visit.refresh or face_of(old).status in _FAILED
     if renewed and old["Content"] != content_digest(record.payload, extras):
-        return _changed(visit, record, old, _Change(record._replace(extras=extras)))  # what came may be right
+        return _changed(visit, record, old, _Change(record._replace(extras=extras)))  # the new data may be right
     rehashed = record.payload_hash if old.get("PayloadHash") != record.payload_hash else None
     return _changed(visit, record, old, _Change(payload_hash=rehashed))
 

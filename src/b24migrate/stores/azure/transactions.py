@@ -33,7 +33,7 @@ from b24migrate.stores.azure.properties import Entity, sent_bytes
 
 Operation = tuple[str, Entity, dict[str, Any]]
 T = TypeVar("T")
-_ENVELOPE = 4 * 1024  # what surrounds the operations
+_ENVELOPE = 4 * 1024  # the envelope of the operations
 _HEADERS = {"DataServiceVersion": "3.0", "MaxDataServiceVersion": "3.0;NetFx", "Accept": "application/json"}
 _DONE = range(200, 300)
 _INT32 = 1 << 31

@@ -1,4 +1,4 @@
-"""Moves a store: everything that one holds into another, of whatever kind, and the proof that it arrived.
+"""Copies a store with all its data into another one, of any kind, and verifies the copy.
 
 Every write is an upsert, and the order is: mark the copy as begun, carry, compare, mark it as done. So a copy that was
 interrupted at any point is begun again, which changes nothing that had arrived.
@@ -34,7 +34,7 @@ __all__ = ["Line", "Moved", "Side", "move", "refuse_half", "refuse_unready"]
 
 MARK = "copy"
 BEGUN, DONE = "begun", "done"
-IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES, TOKENS)  # what a check of the portals writes does not count as data
+IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES, TOKENS)  # results of a check of the portals do not count as data
 
 
 def move(

@@ -75,7 +75,7 @@ def in_parts(rows: Iterator[RegisterRow]) -> Iterator[list[RegisterRow]]:
 
 
 def carry_jobs(origin: Side, to: Side, now: datetime) -> None:
-    """What an earlier try brought goes first: the origin may have finished it since."""
+    """Deletes the jobs of an earlier attempt first: the origin may have finished them since."""
     left = {one.job.scope for one in to.queue.jobs()} | {one.job.scope for one in to.queue.dead()}
     for scope in sorted(left):
         to.queue.drop(scope)
@@ -137,7 +137,7 @@ def fetched(side: Side, table: Table) -> Iterator[list[Fetched]]:
 
 
 def carry_one(origin: Files, to: Files, one: Fetched) -> str | None:
-    """The digest of what lies at the new place in the end; None when nothing does. What is there already stays."""
+    """The digest of the file at the new place; None if there is none. An existing file stays."""
     if to.size(one.key) is not None and (sha256 := read_back(to, one.key)) == one.sha256:
         return sha256
     try:

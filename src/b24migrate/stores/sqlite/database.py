@@ -82,7 +82,7 @@ class Database:
         self.path = path
         self.place = str(path) if path else "in memory"
         self.clock = clock
-        self.closing = ExitStack()  # what ends together with the database
+        self.closing = ExitStack()  # closed together with the database
         self._patience_s = patience_s
         self._lock = threading.RLock()
         self._pool = threading.Lock()
@@ -128,7 +128,7 @@ class Database:
         return _Reading(self)
 
     def once(self, name: str, statement: str) -> None:
-        """Makes the index of this name before its first use. Who finds it there does not wait for those who write."""
+        """Creates the index of this name before its first use. If it exists, this does not wait for writers."""
         if name in self._made:
             return
         with self.reading() as connection:
@@ -214,7 +214,7 @@ class Database:
                 self._writer.execute(f"PRAGMA busy_timeout = {int(self._patience_s * 1000)}")
 
     def explain(self, error: sqlite3.Error) -> None:
-        """Raises what it means to the operator, where it means something to him."""
+        """Raises the error for the operator, if the failure has one."""
         ours = translate(error, self.place)
         if ours is not None:
             raise ours from error

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean to the operator, and which of ours they become."""
+"""Maps SQLite's errors to ours, with messages for the operator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 
 
 class Failure(NamedTuple):
-    """What one of SQLite's result codes means to the operator."""
+    """The error and message for one of SQLite's result codes."""
 
     code: str
     message: str  # the key of a message about the place

@@ -55,7 +55,7 @@ class FolderFiles:
             out = open_private(unfinished, "xb")
         try:
             with out:
-                # What happens in the caller's block may be a lost connection as well: only the disk's errors are ours.
+                # The caller's block may also raise a lost connection: only errors of the disk are ours.
                 with self._translated(_DISK):
                     yield out
                 with self._translated():
@@ -72,7 +72,7 @@ class FolderFiles:
         place = self._unfinished / f"{_named(key)}{_PART}"
         with self._translated():
             make_folder(self._unfinished)
-            part = _Part.taken_up(place) or _Part.apart(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
+            part = _Part.taken_up(place) or _Part.unshared(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
         try:
             with self._translated(_DISK):
                 yield part
@@ -120,7 +120,7 @@ class FolderFiles:
                 os.close(folder)
 
     def _sweep(self, before: float) -> None:
-        """What killed processes did not delete."""
+        """Deletes files that killed processes left."""
         if self._unfinished.is_dir():
             for left in self._unfinished.iterdir():
                 with suppress(FileNotFoundError):  # another process has just finished it
@@ -187,7 +187,7 @@ class _Part:
             out.close()
 
     @classmethod
-    def apart(cls, place: Path) -> _Part:
+    def unshared(cls, place: Path) -> _Part:
         return cls(place, open_private(place, "xb"), shared=False)
 
     def holds(self, version: str) -> bool:

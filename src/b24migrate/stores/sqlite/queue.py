@@ -200,7 +200,7 @@ def _letter(row: tuple[Any, ...]) -> DeadLetter:
 
 
 def _deliveries(token: str | None) -> int:
-    """How often in a row a job was given out and did not come back: the token of its last lease says so."""
+    """How often in a row a job was taken and not given back, by the token of its last lease."""
     number, found, _ = (token or "").partition(".")
     return int(number) if found else int(token is not None)
 

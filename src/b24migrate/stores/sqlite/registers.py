@@ -49,7 +49,7 @@ class RegisterMethods:
         return self._row(register, row) if row else None
 
     def _row(self, register: Register, row: tuple[Any, ...]) -> RegisterRow:
-        """What is read often is decoded once, as long as it stays as it is."""
+        """Rows that are read often are decoded once, until they change."""
         if register.name not in _OFTEN:
             return _row(register, row)
         place = (register.name, row[0], row[1])

@@ -107,7 +107,7 @@ class SettleMethods:
         at = text(now)
         keys = [order_key(outcome.row_key) for outcome in outcomes]
         rows = [_settled(key, outcome, at) for key, outcome in zip(keys, outcomes, strict=True)]
-        # One that is there twice ends as the last says.
+        # If a record occurs twice, the last entry counts.
         sizes = SIZES if len(set(keys)) == len(keys) else ONE_BY_ONE
         with self.database.writing() as connection:
             _write_links(connection, stream, [one.link for one in outcomes if one.link], at)

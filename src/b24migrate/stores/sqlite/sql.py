@@ -62,7 +62,7 @@ def bounds(span: Span) -> tuple[str, str]:
 
 
 def beginning(prefix: str) -> tuple[str, str]:
-    """The first and the last text that begin with the prefix."""
+    """The first and the last text with this prefix."""
     return prefix, prefix + "\U0010ffff"
 
 
@@ -128,7 +128,7 @@ DO UPDATE SET Records = Records + excluded.Records, PulledThrough = PulledThroug
 
 
 class Tally:
-    """What one transaction does to the numbers of one table."""
+    """The changes of one transaction to the numbers of one table."""
 
     def __init__(self, table: str) -> None:
         self._table = table

@@ -25,7 +25,7 @@ from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.sql import SIZES, Tally, chunks, marks, sql
 
 _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
-# What all rows share is bound once; a column that none of them fills is omitted, since every null costs time.
+# Values that all rows share are bound once; a column that none of them fills is omitted, since every null costs time.
 _INSERT = """
 INSERT INTO "{table}" (RunId, Pass, {columns}) VALUES {rows} ON CONFLICT (Ord) DO NOTHING
 """
@@ -67,7 +67,7 @@ _TOUCH = 'UPDATE "{table}" SET PulledThrough = ?, Pass = ? WHERE Ord = ?'
 
 
 class _Known(NamedTuple):
-    """What staging must know of a record that is there."""
+    """The columns of a known record that staging needs."""
 
     status: str
     payload_hash: str | None
@@ -105,7 +105,7 @@ class _Page(NamedTuple):
         return cls(records, keys, (*_ALWAYS, *filled), [keys, row_keys, payloads, *filled.values()])
 
     def bound(self, start: int, size: int) -> list[Any]:
-        """The values of so many rows, as a statement wants them: one row after another."""
+        """The values of many rows in the form of a statement: one row after another."""
         width = len(self.columns)
         values: list[Any] = [None] * (width * size)
         for place, column in enumerate(self.columns):
@@ -231,7 +231,7 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
             if other is not None:
                 anew.append(_content(other, run, key))
                 status = Status.NEW
-            elif (refresh or status in _FAILED) and old.payload != record.payload:  # what came may be right
+            elif (refresh or status in _FAILED) and old.payload != record.payload:  # the new data may be right
                 replaced.append(_content(record._replace(extras=old.extras or record.extras), run, key))
             elif old.payload_hash != record.payload_hash:
                 rehashed.append((record.payload_hash, key))

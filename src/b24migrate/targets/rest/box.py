@@ -1,4 +1,4 @@
-"""What a writer may ask of the box: calls, questions by the dozen, files, and what is remembered of it."""
+"""The box for writers: calls, many queries at once, files, and cached facts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES_KEPT_S = 600.0
 
 
 class SourceFacts(NamedTuple):
-    """What rules need to know of the other side."""
+    """Facts about the source and the box that rules need."""
 
     staged: Callable[[str, str], bool] = lambda _stream, _id: (
         True
@@ -125,7 +125,7 @@ class Box:
             start = answer.next if rows and answer.next and answer.next > start else None
 
     def file(self, target_id: str) -> tuple[str, str]:
-        """Name and content, as methods want a file that is no file of the Drive."""
+        """Name and content in the form of methods that accept files outside the Drive."""
         about = self.question("disk.file.get", {"id": target_id})
         if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
             raise unexpected_answer("disk.file.get")
@@ -167,7 +167,7 @@ class Box:
         return {str(row.values["TargetField"]): str(row.values["Type"]) for row in known if row.values["TargetField"]}
 
     def codes_of(self, stream: str, kind: str) -> frozenset[str]:
-        """What fields of this type are called, on the source or here."""
+        """The prefix of the fields of this type, in the source or here."""
         known = [row for row in self._custom_fields(stream) if row.values["Type"] == kind]
         return frozenset({row.key for row in known} | {str(row.values["TargetField"] or row.key) for row in known})
 
@@ -194,7 +194,7 @@ def unexpected_answer(what: str) -> Transient:
 
 
 def new_id(value: Json, method: str) -> str:
-    """Of a record that was just made. It is kept for good: an answer that names none counts as lost."""
+    """The ID of a record that was just created. It is stored permanently: an answer without one counts as lost."""
     found = str(value)
     if not is_number(found) or found == "0":
         raise unexpected_answer(method)

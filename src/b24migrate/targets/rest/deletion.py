@@ -91,7 +91,8 @@ def _delete_one(box: Box, writer: Writer, answer: Deleted, known: dict[str, Jour
 
 
 def child_keys(box: Box, stream: str, key: str) -> dict[str, str]:
-    """Of what is ours below a record the key by target id. The keys of children begin with the id of their parent."""
+    """The keys of our own records below a record, by target ID. The keys of children start with the ID of their
+    parent."""
     return keys_with_prefix(box, stream, f"source:{stream}:{key.rpartition(':')[2]}:")
 
 
@@ -101,7 +102,7 @@ def keys_with_prefix(box: Box, stream: str, with_: str = "") -> dict[str, str]:
 
 
 def stamped_key(box: Box, stream: str, stamp: Json, target_id: str) -> str:
-    """The key that a stamp says, if it is true: a copy of a record has a copy of its stamp."""
+    """The key in a stamp, if it belongs to this record: a copy of a record has a copy of its stamp."""
     key = str(stamp or "").removeprefix(f"{STAMP}:")
     known = Journal(box.store).find(stream, [key]).get(key)
     return key if known is not None and known.target_id == target_id and _is_ours(known) else ""

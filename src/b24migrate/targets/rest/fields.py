@@ -30,9 +30,9 @@ class FieldMethods(NamedTuple):
     listing: Callable[[Box, str], list[Args]]
     add: Callable[[Box, str, Args], Json]
     update: Callable[[Box, str, str, Args], Json] | None
-    code: Callable[[Box, str, str], str]  # of a wish: what the box will call it
+    code: Callable[[Box, str, str], str]  # of a requested field: its future name on the box
     types: frozenset[str] = frozenset()
-    forget: Callable[[Box], None] = lambda _: None  # what is kept in memory of the fields that were there before
+    forget: Callable[[Box], None] = lambda _: None  # the cached facts about the earlier fields
 
 
 def declare(box: Box, methods: FieldMethods, wishes: Sequence[Args], type_id: str) -> list[FieldOutcome]:

@@ -32,7 +32,7 @@ from b24migrate.targets.rest.journal import Journal, JournalEntry, State
 STREAM = "files"
 FOLDER = "b24migrate"
 BY_NUMBER = ("disk", "attached")  # the kinds of files that lie on the source's Drive, too
-# what a stream needs whose records have files
+# methods that a stream with files needs
 NEEDS = ("disk.storage.getlist", "disk.folder.getchildren", "disk.folder.addsubfolder", "disk.folder.uploadfile")
 AT_ONCE_BYTES = 4 * 1024 * 1024  # base64 in a call costs a third more, and memory on the box
 NAME = "upload"
@@ -47,7 +47,8 @@ class Upload(NamedTuple):
 
 
 def most_bytes(key: str, of_the_box: int) -> int:
-    """What is shown by its number on the Drive may be as large as the box allows; a copy is sent of anything else."""
+    """A file that is referenced by its Drive number may be as large as the box allows; all others are sent as
+    copies."""
     _, _, kind, *_ = (*key.split(":"), "", "")
     return of_the_box if kind in BY_NUMBER else min(INSIDE_BYTES, of_the_box)
 
@@ -141,7 +142,7 @@ def _find_by_name(box: Box, parent: str, name: str) -> str:
 
 
 def post_file(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Json:
-    """What the box says of the file."""
+    """The box's data of the file."""
     url = address(portal, url)
     portal.breaker.admit()
     portal.governor.acquire(portal.webhooks[0].tag, (NAME,))

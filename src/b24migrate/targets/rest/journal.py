@@ -1,4 +1,4 @@
-"""What was begun and done on the box, kept in the store: the box has no idempotency keys.
+"""The journal of creates on the box, in the store: the box has no idempotency keys.
 
 A create whose answer was lost may still succeed on the box, which cannot be told to refuse it. `PendingCreates` makes a
 repeat wait until the first one must have ended."""
@@ -69,7 +69,7 @@ class Journal:
         return there is not None and gone and self._store.swap(NATIVE, row._replace(version=there.version))
 
     def first(self, stream: str, done: JournalEntry) -> JournalEntry:
-        """Who has done it, when several have: the word of the first stands."""
+        """The result of the first process, if several have done it."""
         row = _row(stream, done)
         while True:
             there = self._store.read(NATIVE, row.key)
@@ -136,7 +136,7 @@ class PendingCreates:
         self._until: dict[tuple[str, str], float] = {}  # by key and the signature of the process that began it
 
     def signature(self) -> str:
-        """Who begins, and when: kept with every intent."""
+        """The process and the time, stored with every intent."""
         return f"{self._me} {self._clock.now().isoformat()}"
 
     def gave_up(self, keys: Iterable[str], error: Transient) -> float:
@@ -179,7 +179,7 @@ def is_marked(box: Box, kind: str, stream: str, key: str) -> bool:
 
 
 def read_mark(box: Box, kind: str, stream: str, key: str) -> Json:
-    """What it was marked with; nothing where it is not."""
+    """The value of the mark; None without one."""
     row = box.store.read(NATIVE, _mark_row(kind, stream, key)) if _has_marks(box, kind, stream) else None
     return row.values.get("Trace") if row is not None else None
 

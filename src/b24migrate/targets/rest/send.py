@@ -28,7 +28,7 @@ class Sender:
         self._outcomes: dict[str, Outcome] = {}
         self._done: dict[str, JournalEntry] = {}
         self._linked: set[str] = set()  # just now
-        self._found: set[str] = set()  # what an earlier attempt left there
+        self._found: set[str] = set()  # records of an earlier attempt
         self._made: list[JournalEntry] = []  # and not written yet
 
     def send(self) -> list[Outcome]:
@@ -233,7 +233,7 @@ def look_for(box: Box, writer: Writer, begun: Mapping[str, Json]) -> dict[str, s
 
 
 def read_from_box(box: Box, writer: Writer, some: Iterable[JournalEntry]) -> dict[str, Args]:
-    """What the box says of those that it has: as many at a time as a page of it holds."""
+    """The box's data of the records that it has, a page at a time."""
     found: dict[str, Args] = {}
     for few in in_chunks(some):
         with expect_known_shape(writer.stream):

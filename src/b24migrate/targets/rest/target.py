@@ -98,7 +98,7 @@ class RestTarget:
         return {email: number for some in found for email, number in some.items()}
 
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
-        """Queries the box, whatever the store says, and looks for records whose answer was lost."""
+        """Queries the box without the store, and looks for records whose answer was lost."""
         writer = self._writers[stream]
         remembered = self._journal.find(stream, keys)
         begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
@@ -186,7 +186,8 @@ class RestTarget:
 
 
 def inspect_box(box: Box, writers: Iterable[Writer]) -> TargetInfo:
-    """Raises GateUnmet when the webhook is no administrator's: nothing could be written as others wrote it."""
+    """Raises GateUnmet if the webhook owner is not an administrator, because only administrators can write for other
+    users."""
     writers = list(writers)
     profile, scopes, now = box.questions([Command("profile", {}), Command("scope", {}), Command("server.time", {})])
     if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
@@ -231,7 +232,7 @@ def existing_methods(box: Box, names: Collection[str]) -> list[str]:
 
 
 def describe_missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
-    """What keeps a stream from being written, in a sentence; empty when nothing does."""
+    """The reason why a stream cannot be written, as a sentence; empty if it can."""
     granted = parse_names(scopes)
     served = parse_names(methods)
     for method in needs:

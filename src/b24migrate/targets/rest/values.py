@@ -97,12 +97,12 @@ def columns(
 
 
 def encode_columns(known: Iterable[Column], fields: Args) -> dict[str, Json]:
-    """What is sent of the fields that are there."""
+    """The sent values of the given fields."""
     return {one.native: one.out(fields[one.wire]) for one in known if one.wire in fields}
 
 
 def decode_columns(known: Iterable[Column], row: Args) -> dict[str, Json]:
-    """What the box says, under the names of the wire; what it does not say is empty."""
+    """The box's values under the names of the wire; missing ones are empty."""
     return {one.wire: one.back(row.get(one.native)) for one in known}
 
 

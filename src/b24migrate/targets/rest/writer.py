@@ -1,4 +1,5 @@
-"""How a stream is written by the methods of the box. A writer is a value; the engine knows no stream."""
+"""The description of how a stream is written by the methods of the box. A writer is a value; the engine contains no
+stream by name."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from b24migrate.targets.rest.box import Box, unexpected_answer
 from b24migrate.targets.rest.fields import FieldMethods
 from b24migrate.targets.rest.journal import Journal
 
-STAMP = "b24migrate"  # what our records are known by, wherever a field allows it
+STAMP = "b24migrate"  # the mark of our records, in any field that allows it
 # reasons that the rules of several streams give
 TODAY = say("reason.rest_today")
 QUOTED = say("reason.rest_quoted")
 CUT = say("reason.rest_cut")
 OLD = say("reason.rest_old_message")
-UNEDITED = "unedited"  # what messages are marked with that the box did not change any more
+UNEDITED = "unedited"  # the mark of messages that the box no longer changes
 LONGEST = 20_000  # characters of a message (kernel im_messenger.php, MESSAGE_LIMIT)
 LINE = 120  # characters of the line before it, at most
 PICTURE = say("reason.rest_picture")
@@ -30,7 +31,7 @@ _ID = re.compile(r"[1-9]\d*(:[1-9]\d*)?")
 
 
 class CreateResult(NamedTuple):
-    """What became of one item. `linked`: the box had it already, and it is not ours to delete."""
+    """The result of one item. `linked`: the box had it already, and an undo must not delete it."""
 
     key: str
     target_id: str = ""
@@ -81,14 +82,14 @@ class Writer:
     update: Update
     read: Read
     needs: tuple[str, ...]  # the methods without which nothing of it can be written
-    trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
+    trace: Callable[[Item], Json] = lambda _: None  # the values to keep, to find the record after a lost answer
     before: Before | None = None
     # the new items that the box has already, found before an intent is written: afterwards a similar record could be
     # ours or not, and records that are not ours must not be deleted
     existing: Callable[[Box, Sequence[Item]], dict[str, str]] | None = None
     # what the values of a record's lists are on the box; those that are missing are added. It may be repeated
     options: Callable[[Box, Known, Item], dict[str, str]] | None = None
-    finish: Update | None = None  # what completes a record once its id is known; may be repeated
+    finish: Update | None = None  # completes a record after its ID is known; may be repeated
     # when everything has arrived: what later records have moved is put right
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
     # the fields of a record as they are on the box, without what our own later records did to it until `at_last`
@@ -103,7 +104,7 @@ class Writer:
     serial: bool = False  # one after the other, the oldest first
     unchangeable: bool = False  # `update` refuses every change
     halfway: bool = False  # a create that is refused may leave the record incomplete: one that is found is updated
-    check: Callable[[Box], TargetCheck | None] | None = None  # what else there is to say of whether this box takes it
+    check: Callable[[Box], TargetCheck | None] | None = None  # a further remark on whether this box accepts it
     optional: bool = False  # where the box cannot take it, the others of the entity go without it
     rules: Rules = field(default=lambda _: ())
     custom_fields: FieldMethods | None = None  # how its custom fields are created

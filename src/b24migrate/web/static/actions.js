@@ -10,7 +10,7 @@ import { hasMessage, nameOf, say } from "./messages.js";
 
 const PATIENCE_MS = 3_000;
 
-/** What to send for each action. */
+/** The body of each action. */
 const BODIES = {
   run: (data, about) => {
     const chosen = data.getAll("entity");
@@ -30,7 +30,7 @@ const BODIES = {
 };
 
 /** Asks, does it, and tells the result in `place`. True when it was done, false when it was refused, null when not asked for. `about.code` narrows a retry to one cause;
- * `about.entities` is what a run may be narrowed to. */
+ * `about.entities` are the entities that a run may be limited to. */
 export async function act(name, place, { code = "", entities = [] } = {}) {
   const about = { code, entities, kept: name === "run" ? await loadFidelity() : null };
   const data = await confirm(question(name, about));
@@ -47,7 +47,7 @@ export async function act(name, place, { code = "", entities = [] } = {}) {
   }
 }
 
-/** Null where nobody tells soon: then the gate asks. */
+/** Null if there is no answer soon: then the gate of the run asks. */
 const loadFidelity = () => get("/fidelity", {}, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
 
 function question(name, about) {

@@ -1,4 +1,4 @@
-// What the analysis counted: records, files, custom fields, and what a call costs.
+// The counts of the analysis: records, files, custom fields, and the cost of a call.
 import { counted, ranged } from "./analysis-format.js";
 import { h, svg } from "./dom.js";
 import { bytes, decimal, number, percent } from "./format.js";

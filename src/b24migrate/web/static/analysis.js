@@ -1,4 +1,4 @@
-// The last analysis: the forecast first, then what it rests on, what is there, and what is not migrated.
+// The last analysis: the forecast, its basis, the numbers of records, and data that is not migrated.
 import "./shell.js";
 import { act } from "./actions.js";
 import { get } from "./api.js";

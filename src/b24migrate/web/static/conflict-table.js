@@ -39,7 +39,7 @@ function head(one) {
     one.decidable ? h("span", { class: "conflict-buttons" }, choice(one, "source", title), choice(one, "target", title)) : null);
 }
 
-/** What is chosen already is not offered again. */
+/** The current choice is not offered. */
 function choice(one, decision, title) {
   if (!one.undecided && one.decision === decision) return null;
   return h("button", {

@@ -1,4 +1,4 @@
-// What changed on both sides, page by page, and what is decided about it.
+// Changes on both sides, page by page, and the decisions.
 import { showUndecided } from "./shell.js";
 import { tell } from "./actions.js";
 import { Refusal, get } from "./api.js";

@@ -1,4 +1,4 @@
-// What the steps of a cutover found: the forecast of the freeze, who still writes, the proof of silence, the delta runs.
+// The results of the steps: the forecast of the freeze, users who still write, the proof of no changes, the delta runs.
 import { h } from "./dom.js";
 import { duration, number, time } from "./format.js";
 import { badge, icon } from "./icons.js";
@@ -50,7 +50,7 @@ function lateWriters(view) {
     view.late_writers.length ? writers(view.late_writers) : lateFound(view));
 }
 
-/** Where nobody can be named, the last delta run after going live says whether there was anything. */
+/** If no user is known, the last delta run after going live shows whether there were changes. */
 function lateFound({ steps, deltas: found }) {
   const live = steps.at(-1).ended;
   const last = found.find((one) => one.started >= live && one.exit_code !== null);

@@ -1,4 +1,4 @@
-// Leads through the cutover: the next step as one button, the checklist, and what the steps found.
+// Leads through the cutover: the next step as one button, the checklist, and the results of the steps.
 import "./shell.js";
 import { act, showLastAction, tell } from "./actions.js";
 import { Refusal, get, post } from "./api.js";
@@ -74,9 +74,9 @@ function times(step) {
   return h("p", { class: "hint" }, line);
 }
 
-// ---------------------------------------------------------------- what is clicked
+// ---------------------------------------------------------------- buttons
 
-/** Of what a person has to confirm: the question, and what has to be ticked. */
+/** For steps to confirm: the question, and the text of the checkbox. */
 function question(name) {
   const title = say(`cutover.question.${name}`);
   const lines = [say(`cutover.ask.${name}`)];

@@ -1,7 +1,7 @@
 // Elements made from names, attributes and texts. Nothing here reads markup from data.
 
 const SVG = "http://www.w3.org/2000/svg";
-// what a link may lead to: a page of ours, a place on this page, or a portal
+// allowed links: our own pages, places on this page, and portals
 const WAYS = /^(\/(?![/\\])|#|\?|https?:\/\/)/i;
 
 export const h = (tag, attributes, ...children) => made(document.createElement(tag), attributes, children);
@@ -18,8 +18,8 @@ function made(element, attributes, children) {
   return element;
 }
 
-/** Makes what `place` shows alike to `children`, keeping the elements that are there: focus, open rows and the place
- * where somebody reads stay as they are. */
+/** Changes the content of `place` to `children` and keeps existing elements: focus, open rows and the scroll position
+ * stay unchanged. */
 export function show(place, ...children) {
   const wanted = document.createElement("div");
   wanted.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));

@@ -58,7 +58,7 @@ function numberCell(column, value, proven = false) {
     h("span", {}, number(value)), proven ? h("span", { class: "unseen" }, say("entities.proven")) : null);
 }
 
-/** Of a column nobody knows for every stream there is no sum. */
+/** No sum if a stream has no value. */
 function total(entity, column) {
   const values = entity.streams.map((stream) => stream[column]);
   return values.some((value) => value === null) ? null : values.reduce((sum, value) => sum + value, 0);

@@ -1,4 +1,4 @@
-// The page of what the target does not keep.
+// The page of the fidelity list.
 import "./shell.js";
 import { tell } from "./actions.js";
 import { Refusal, get, post } from "./api.js";

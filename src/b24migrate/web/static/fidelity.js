@@ -1,4 +1,4 @@
-// What the target does not keep, as a table: on its own page, and in the question before a start.
+// The fidelity list as a table: on its own page, and in the dialog before a start.
 import { h } from "./dom.js";
 import { number, time } from "./format.js";
 import { brief, sentence } from "./texts.js";
@@ -41,7 +41,7 @@ export function table(list) {
       cell("reason", brief(line.reason, 300))))));
 }
 
-/** A number that is not counted says what it rests on. */
+/** A number that is not counted shows its basis. */
 function amount({ records, basis }) {
   if (records === null) return say(`fidelity.basis.${basis}`);
   return basis === "counted" ? number(records) : `${number(records)} (${say(`fidelity.basis.${basis}`)})`;

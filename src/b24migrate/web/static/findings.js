@@ -1,4 +1,4 @@
-// What verify found, by stream and fate, page by page.
+// The differences that verify found, by record type and kind, page by page.
 import "./shell.js";
 import { get } from "./api.js";
 import { h, show } from "./dom.js";

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { language, say } from "./messages.js";
 
-/** Thousands stand apart by a narrow space in every language, as in the sentences that the server says. */
+/** Thousands are separated by a narrow space in every language, as in the sentences of the server. */
 function numbers(options) {
   const formatter = new Intl.NumberFormat(language, options);
   const written = ({ type, value }) => (type === "group" ? "\u202f" : value);

@@ -1,4 +1,4 @@
-// What failed with one code: how often, why, what to do, and the button that tries it again.
+// Failures with one code: their number, cause and fix, and the button to retry them.
 import { h } from "./dom.js";
 import { number } from "./format.js";
 import { badge } from "./icons.js";

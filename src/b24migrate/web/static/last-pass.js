@@ -1,4 +1,4 @@
-// What the last pass did: read since when or whole and why, what changed, and what a delta run does not see.
+// The last pass: how each record type was read and why, the changes, and changes that a delta run does not detect.
 import { h, show } from "./dom.js";
 import { number, time } from "./format.js";
 import { sentence } from "./texts.js";

@@ -26,7 +26,7 @@ function all(progress) {
   return say(progress.records === null ? "progress.of_unknown" : "progress.of", places);
 }
 
-/** How much a delta run has to read nobody knows. What it found and did not send yet is known. */
+/** The number of records that a delta run reads is unknown. The number of found and unsent ones is known. */
 function found(overview) {
   const streams = overview.entities.filter((one) => one.planned).flatMap((one) => one.streams);
   const waiting = streams.reduce((sum, one) => sum + one.staged - one.imported - one.failed, 0);

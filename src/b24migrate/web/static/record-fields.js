@@ -1,4 +1,4 @@
-// The fields of a record: source, staged and target beside one another, a verdict for each, differences first.
+// The fields of a record: source, staged and target side by side, a verdict for each, differences first.
 import { h } from "./dom.js";
 import { recordPath } from "./groups.js";
 import { badge } from "./icons.js";
@@ -15,7 +15,7 @@ const DIFFERENCES = ["differs", "missing", "only_source", "only_target", "not_th
 const ASIDE = ["beyond", "own", "not_sent"]; // no part of the comparison
 const NAMED = 5;
 
-/** What a record that is not on the target lacks there was not lost on the way: it has not gone. */
+/** Fields of a record that is not on the target are not lost: the record was not sent. */
 const withVerdict = (record) => (field) => (field.verdict === "only_source" && !record.link ? { ...field, verdict: "not_there" } : field);
 
 export function fieldTable(record) {
@@ -45,7 +45,7 @@ function table(rows) {
 
 const isDifferent = (field) => DIFFERENCES.includes(field.verdict);
 
-/** What each portal said when it was asked; nothing where both answered. */
+/** The state of each portal's answer; nothing if both answered. */
 function sides(record) {
   return ["source", "target"].filter((name) => record[name].state !== "now").map((name) => h("p", { class: "note" },
     h("strong", {}, say(`record.column.${name}`)), ": ", say(`record.side.${record[name].state}`), " ",
@@ -71,7 +71,7 @@ function value(one) {
   return folded(one.text, one.length);
 }
 
-/** What was sent is worth a line where the target says something else. */
+/** The sent value is shown if the target has another one. */
 function sentAlso(field) {
   if (!field.sent || (field.target && field.sent.text === field.target.text)) return null;
   return h("div", { class: "sent" }, h("span", { class: "hint" }, say("record.sent"), " "), value(field.sent));

@@ -1,4 +1,4 @@
-// One record: what the source says, what is staged, what the target has, side by side, field by field.
+// One record: source, staged and target side by side, field by field.
 import "./shell.js";
 import { get } from "./api.js";
 import { h, show } from "./dom.js";
@@ -52,7 +52,7 @@ function shown(record) {
     children(record));
 }
 
-/** The source was not asked or did not answer: what was read from it before is compared with the target. */
+/** The source was not queried or did not answer: the staged record is compared with the target. */
 const isSavedCopy = (record) => record.verdict === "equal" && record.source.state !== "now";
 
 function trouble(record) {

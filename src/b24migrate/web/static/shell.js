@@ -47,10 +47,10 @@ function leaving() {
   });
 }
 
-/** What the server says about itself; null where it says nothing. */
+/** The server's version, store and portals; null without an answer. */
 export const session = document.documentElement.dataset.page === "login" ? Promise.resolve(null) : get("/session").catch(() => null);
 
-/** Conflicts that a person has to decide: a number beside the way to their page. */
+/** Undecided conflicts: a number in the menu. */
 export function showUndecided(count) {
   const place = document.getElementById("undecided");
   if (!place) return;

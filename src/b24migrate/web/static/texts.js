@@ -18,7 +18,7 @@ export function brief(text, length = 120) {
   return h("bdi", {}, whole.length > length ? `${some}…` : some);
 }
 
-/** A sentence of ours: what is between backquotes is something to type. */
+/** A sentence of the server: text between backquotes is a command. */
 export function sentence(text) {
   return String(text ?? "").split("`").map((part, place) => (place % 2 ? h("code", {}, visible(part)) : visible(part)));
 }

@@ -26,7 +26,7 @@ function limits(waits) {
   return rest > 0 ? [...lines, h("li", { class: "hint" }, say("waits.more", { count: number(rest) }))] : lines;
 }
 
-/** Mini-tasks that wait for the same thing, together: the thing is what one wants to know. */
+/** Mini-tasks that wait for the same condition, grouped by it. */
 function alike(gates) {
   const found = new Map();
   for (const gate of gates) {

@@ -1,1 +1,1 @@
-"""A family that only a test knows."""
+"""A family that exists only in a test."""

@@ -1,4 +1,4 @@
-"""A process that asks a portal until it may not for a while: `python -m tests.bitrix.caller CONFIG TIMES`."""
+"""A process that calls a portal until its limit is reached: `python -m tests.bitrix.call_process CONFIG TIMES`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`b24migrate` as it is, on a clock that runs faster and with less patience: waits of minutes take seconds.
+"""`b24migrate` with a faster clock and shorter timeouts: waits of minutes take seconds.
 
 Every process of one migration shares the clock's origin, so that times in the store mean the same to all of them.
 """

@@ -1,7 +1,8 @@
-"""Processes that stage and settle until they die at any moment: `python -m tests.stores.mortal URL DEATHS`.
+"""Processes that stage and settle until they die at any moment: `python -m tests.stores.killed_writer URL DEATHS`.
 
-The first one lives: it starts the others, a few at a time, and says on stdout what they said was done: `staged FIRST
-COUNT` or `linked ID ...`. A life is counted in requests to the store: its end may be before one, or before its answer.
+The first one survives: it starts the others, a few at a time, and prints the operations that they reported: `staged
+FIRST COUNT` or `linked ID ...`. Its life is counted in requests to the store: it may end before a request, or before
+its answer.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from itertools import count
 from typing import Any
 
 from requests import Session
-from tests.stores.labourer import SystemTime
-from tests.stores.shelf import EVERYTHING, GROUPS, NOON, TABLES, at, failed, imported, retried, row
+from tests.stores.queue_worker import SystemTime
+from tests.stores.samples import EVERYTHING, GROUPS, NOON, TABLES, at, failed, imported, retried, row
 
 from b24migrate.model.records import Settled
 from b24migrate.stores import azure, open_store

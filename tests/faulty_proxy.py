@@ -1,4 +1,5 @@
-"""A door before a box that PHP serves: misfortune strikes here as it does before a simulated one. `python -m tests.front_door URL` is one in a process of its own."""
+"""A proxy in front of a box that PHP serves: it adds the faults that a simulated box has built in. `python -m
+tests.faulty_proxy URL` is one in a process of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ Json = Any
 
 
 class Behind(Imports):
-    """What the control room asks of a box, answered by the one that PHP serves."""
+    """The control API of a box, for the one that PHP serves."""
 
     def __init__(self, box: Served) -> None:
         super().__init__(now=lambda: datetime.now(UTC))
@@ -69,7 +70,7 @@ class FrontDoor(App):
         try:
             answer = await asyncio.to_thread(self._post, address.method, body)
         except (urllib3.exceptions.HTTPError, RuntimeError):
-            # A box whose PHP is dead has a web server that says so.
+            # If the PHP of a box is dead, its web server answers with an error.
             self.portal.stats.faults["dead"] += 1
             return 502, BAD_GATEWAY
         return answer.status, answer.data
@@ -88,19 +89,19 @@ class FrontDoor(App):
 
 
 @contextmanager
-def front_door(box: Served, *, speed: float = 1.0, latency_s: float = 0.0) -> Iterator[Running]:
+def faulty_proxy(box: Served, *, speed: float = 1.0, latency_s: float = 0.0) -> Iterator[Running]:
     portal = Portal(role="box", clock=RunningClock(speed), latency_s=latency_s)
     with serve(portal, app=lambda portal: FrontDoor(portal, box)) as running:
         yield running
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m tests.front_door", description=__doc__)
+    parser = argparse.ArgumentParser("python -m tests.faulty_proxy", description=__doc__)
     parser.add_argument("url", help="where PHP serves the box")
     parser.add_argument("--speed", type=float, default=1.0, help="the clock runs so much faster")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds of that clock, added to every call")
     options = parser.parse_args()
-    with front_door(Served(options.url), speed=options.speed, latency_s=options.latency) as running:
+    with faulty_proxy(Served(options.url), speed=options.speed, latency_s=options.latency) as running:
         print(json.dumps(running.ready()), flush=True)
         signal.pause()
 

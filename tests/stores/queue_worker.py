@@ -1,8 +1,9 @@
-"""A process that works on a store until the queue is empty: `python -m tests.stores.labourer URL NAME`. It opens the
-store, says so, and begins anew with each line on stdin, until there are no more.
+"""A process that works on a store until the queue is empty: `python -m tests.stores.queue_worker URL NAME`. It opens
+the store, prints that, and starts again with each line on stdin, until there are no more.
 
 Each job stages a page (half of it shared with the next job's), adds to a counter, raises a number in a register by
-compare-and-swap, and finishes. A line on stdout follows each addition, so that whoever started it can do the sums.
+compare-and-swap, and finishes. A line on stdout follows each addition, so that the starting process can compare the
+sums.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from tests.stores.shelf import GROUPS, TABLES
+from tests.stores.samples import GROUPS, TABLES
 
 from b24migrate.model.records import Job, Settled, Staged, Status
 from b24migrate.ports import RUNS, RegisterRow, Store
@@ -44,7 +45,7 @@ def raise_number(store: Store) -> None:
             return
 
 
-def labour(opened: Opened, name: str) -> None:
+def work(opened: Opened, name: str) -> None:
     clock = SystemTime()
     store, queue, files = opened
     while lease := queue.claim(f"{name}:{os.getpid()}:0", now=clock.now(), lease_s=3600):
@@ -65,7 +66,7 @@ def main(url: str, name: str) -> None:
     opened = open_store(url, TABLES, SystemTime())
     print(OPEN, flush=True)
     for _ in sys.stdin:
-        labour(opened, name)
+        work(opened, name)
         print(REST, flush=True)
     opened.store.close()
 

@@ -1,5 +1,5 @@
-"""A line to Azurite that loses answers when told to: what was asked happened, and nobody hears of it. Or it is cut after
-so many changes, as if the process had died there."""
+"""A connection to Azurite that loses answers on request: the operation succeeds without an answer. Or it is cut after a
+number of changes, as if the process had died."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def lossy(port: int, life: Life) -> Iterator[tuple[Line, int]]:
         def forward(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if not line.life.allows(self.command):
-                self.send_response(403)  # the one answer after which nobody tries again
+                self.send_response(403)  # the only answer after which no client retries
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return

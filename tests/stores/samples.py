@@ -1,4 +1,4 @@
-"""What the contract tests share: the backends, a clock that only moves when told, and short ways to say things."""
+"""Shared by the contract tests: the backends, a clock that moves only on request, and short names for sample rows."""
 
 from __future__ import annotations
 

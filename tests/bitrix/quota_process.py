@@ -1,4 +1,4 @@
-"""A process that takes turns on a store: `python -m tests.bitrix.taker URL TURNS`."""
+"""A process that takes turns on a store: `python -m tests.bitrix.quota_process URL TURNS`."""
 
 from __future__ import annotations
 
