@@ -16,7 +16,7 @@ from b24migrate.model.errors import GateUnmet, Permanent, Transient
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
-from b24migrate.model.values import is_number
+from b24migrate.model.values import is_odd_id
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
 from b24migrate.targets import ask, count_fitting, existing_fields
 
@@ -31,6 +31,7 @@ _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
 # Mostly numbers. A currency is known by its code, an address by the record and its kind.
 _ID = re.compile(r"[A-Za-z0-9][\w:.-]{0,99}", re.ASCII)
+_NOTHING = frozenset({"null", "none", "false", "true", "array", "undefined"})  # as languages spell what is no text
 _UNKNOWN = "ERROR_METHOD_NOT_FOUND"
 _UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
 
@@ -379,7 +380,7 @@ def _id(entry: Mapping[str, Any]) -> str:
     """Of a record on the target. It is kept and sent in the place of references for good: what cannot be an ID must
     not become one. Only the first pipeline of deals has the ID 0."""
     found = _text(entry, "id")
-    if not _ID.fullmatch(found) or (found.isdecimal() and not is_number(found)):
+    if not _ID.fullmatch(found) or is_odd_id(found) or found.lower() in _NOTHING:
         raise _strange("id")
     return found
 
