@@ -57,3 +57,25 @@ def test_a_smart_process_without_its_number_hides_no_fields_of_the_others(small:
     types = [SourceRecord("13", {"id": 13, "title": "No number"}, {}), SourceRecord("x", {"id": "x"}, {})]
     with small.app() as app:
         assert type_fields("crm_types")(app.context.source, lambda _: types) == []
+
+
+def test_the_id_of_another_file_is_not_taken_for_that_of_this_one(small: World) -> None:
+    """The answer does not name the file. Of one that is complete, the box has received every byte."""
+    answers = iter(range(100))
+
+    def change(answer: Json) -> Json:
+        return answer if next(answers) else {"received": 1, "id": "1"}
+
+    alter_answers(small.box.portal, "import.files.put", change)
+    assert small.run("users", "groups").exit_code in (0, 5)
+    files = [row["TargetId"] for row in small.records("Files").values()]
+    assert files
+    assert "1" not in files
+
+
+def test_a_file_that_the_box_made_smaller_is_taken(small: World) -> None:
+    alter_answers(
+        small.box.portal, "import.files.put", lambda one: {**one, "received": 1} if one["id"] is not None else one
+    )
+    assert small.run("users", "groups").exit_code in (0, 5)
+    assert {row["Status"] for row in small.records("Files").values()} == {"IMPORT_OK"}

@@ -152,6 +152,9 @@ class ImportTarget:
                 return None
             if file_id is None and (stalls > _MOST_STALLS or received == offset == size):
                 raise Transient(say("target.file_stalled", key=key, offset=offset), code="UPLOAD_STALLED")
+        # The answer does not name the file: it may be about another. Of a picture that the box made smaller, it is not.
+        if received != size and self._put({"key": key, "offset": -1})[1] != file_id:
+            raise _strange("received")
         return file_id
 
     def alive(self) -> bool:
