@@ -73,7 +73,7 @@ def test_a_special_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     """A device as well: an administrator could replace /dev/null."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:  # noqa: S607
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
         assert cli.execute(["box", "pack", "--out", str(pipe)]) == 0
         said, _ = reader.communicate(timeout=60)
     assert pipe.is_fifo()
