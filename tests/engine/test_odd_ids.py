@@ -9,7 +9,9 @@ import pytest
 from tests.engine.test_odd_values import GET, alter_answers, altering
 from tests.engine.world import World
 
+from b24migrate.entities.crm.reader import smart_items
 from b24migrate.entities.custom_fields import type_fields
+from b24migrate.model.errors import Permanent
 from b24migrate.model.source_records import SourceRecord
 
 Json = Any
@@ -79,3 +81,9 @@ def test_a_file_that_the_box_made_smaller_is_taken(small: World) -> None:
     )
     assert small.run("users", "groups").exit_code in (0, 5)
     assert {row["Status"] for row in small.records("Files").values()} == {"IMPORT_OK"}
+
+
+@pytest.mark.parametrize("number", [None, "x", [1], {"odd": 1}, "1.0", -5])
+def test_items_of_a_smart_process_without_its_number_are_an_odd_answer(number: Json) -> None:
+    with pytest.raises(Permanent, match="entityTypeId"):
+        smart_items(SourceRecord("13", {"id": 13, "entityTypeId": number}, {}))
