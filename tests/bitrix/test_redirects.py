@@ -82,6 +82,9 @@ def on(server: Scripted, host: str) -> str:
         ("a.firm.co.uk", "b.firm.co.uk", True),
         ("firm.co.uk", "thief.co.uk", False),
         ("firm.github.io", "thief.github.io", False),
+        ("box.westeurope.cloudapp.azure.com", "thief.westeurope.cloudapp.azure.com", False),
+        ("box.blob.core.windows.net", "thief.blob.core.windows.net", False),
+        ("box.keenetic.link", "thief.keenetic.link", False),
         ("10.0.0.1", "10.0.0.2", False),
         ("localhost", "127.0.0.1", False),
         ("box", "other", False),
@@ -220,6 +223,8 @@ def test_a_portal_that_is_private_itself_may_keep_its_files_beside_it() -> None:
     assert is_near("127.0.0.1", "127.0.0.1")
     assert not is_near("127.0.0.1", "10.0.0.5")
     assert not is_near("169.254.169.254", "10.0.0.5")
+    assert not is_near("fd00:ec2::254", "10.0.0.5")
+    assert not is_near("::169.254.169.254", "10.0.0.5")
     assert not is_near("10.0.0.7", "93.184.216.34")
     assert not is_near("10.0.0.7", "")
 
@@ -242,6 +247,12 @@ def test_a_portal_that_is_private_itself_may_keep_its_files_beside_it() -> None:
         ("::ffff:192.168.1.1", False),
         ("64:ff9b::a00:1", False),
         ("2002:a00:1::", False),
+        ("64:ff9b:1::a00:1", False),
+        ("::10.0.0.1", False),
+        ("::ffff:0:10.0.0.1", False),
+        ("fec0::1", False),
+        ("168.63.129.16", False),
+        ("192.0.0.192", False),
         ("nonsense", False),
     ],
 )

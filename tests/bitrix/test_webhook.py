@@ -91,3 +91,23 @@ def test_what_the_http_library_logs_is_redacted(caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.DEBUG):
         logging.getLogger("test.http").debug('%s "POST %s"', "host", URL)
     assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        SECRET.upper(),
+        SECRET.title(),
+        "".join(f"%{ord(one):02X}" for one in SECRET),
+        "".join(f"%25{ord(one):02x}" for one in SECRET),
+        SECRET.replace("a", "%61").replace("8", "%2538"),
+        f"%2Frest%2F1%2F{SECRET}%2F",
+    ],
+)
+def test_a_secret_that_a_portal_writes_otherwise_is_found(shown: str) -> None:
+    redactor = Redactor([parse_webhook(URL)])
+    tag = parse_webhook(URL).tag
+    assert redactor.redact(f"100% bad: {shown} and more") == f"100% bad: {shown.replace(SECRET, tag)} and more".replace(
+        shown, tag
+    )
+    assert redactor.redact("100% %61bc") == "100% %61bc"

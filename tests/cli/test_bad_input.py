@@ -167,6 +167,16 @@ def test_names_are_taken_with_dashes_and_underscores(company: Scene) -> None:
     assert company.run("do", "users_custom_fields_get").code == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"), [(["retry", "--code", "\udcff"], 0), (["serve", "--host", "\udcff"], 2)]
+)
+def test_bytes_that_are_no_text_are_no_bug(company: Scene, arguments: list[str], exit_code: int) -> None:
+    """A terminal hands them over as lone halves of characters."""
+    result = company.run(*arguments)
+    assert result.code == exit_code, result.all
+    assert not list(company.folder.glob("b24migrate-bug-*"))
+
+
 def test_init_writes_a_configuration_that_loads_and_never_overwrites(
     scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

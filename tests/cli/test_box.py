@@ -59,6 +59,27 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, capsys: py
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("place", ["/", ".", ""])
+def test_a_folder_is_no_place_for_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.execute(["box", "pack", "--out", place]) == 4
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_special_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """A device as well: an administrator could replace /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert cli.execute(["box", "pack", "--out", str(pipe)]) == 0
+        said, _ = reader.communicate(timeout=60)
+    assert pipe.is_fifo()
+    assert said.startswith(b"PK")
+
+
 def test_what_is_installed_packs_the_same_file(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=120)

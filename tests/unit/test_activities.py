@@ -58,6 +58,12 @@ REFUSED = {
     "no activity": ([one("SequenceActivity", {}, "x")], ["(unreadable)"]),
     "packed": ("eJxLtDK0qi4GAAA=", ["(unreadable)"]),
     "of an application that cannot be": ([one("rest_../x")], ["rest_../x"]),
+    "of an application, in letters that look like it": ([one("re\u017ft_1")], ["re\u017ft_1"]),
+    "standard, in letters that look like it": ([one("Tas\u212a2Activity")], ["Tas\u212a2Activity"]),
+    "inside properties, with a character that PHP takes off": (
+        [one("SetFieldActivity", {"codecondition\0": CODE})],
+        ["codecondition\0"],
+    ),
 }  # fmt: skip
 
 
@@ -96,6 +102,18 @@ def test_a_template_full_of_code_costs_little() -> None:
     found = find_forbidden({"TEMPLATE": [one("CodeActivity", {"ExecuteCode": "x" * 100_000})] * 10_000})
     assert len(found) == MOST
     assert sum(len(part.code) for part in found) < 4_000_000
+
+
+@pytest.mark.parametrize("before", [MOST, 10 * MOST])
+def test_many_parts_that_are_allowed_hide_none_that_is_not(before: int) -> None:
+    found = find_forbidden({"TEMPLATE": [*[one("AcmeActivity")] * before, one("CodeActivity", {"ExecuteCode": CODE})]})
+    assert activity_names(found) == ["AcmeActivity", "CodeActivity"]
+
+
+def test_a_template_of_endless_names_cannot_be_allowed() -> None:
+    found = find_forbidden({"TEMPLATE": [one(f"Acme{number}Activity") for number in range(20 * MOST)]})
+    assert found[-1].name == "(unreadable)"
+    assert len(found) < 20 * MOST
 
 
 def test_what_sends_data_outside_is_to_be_looked_at() -> None:

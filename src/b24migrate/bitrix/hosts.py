@@ -14,11 +14,15 @@ _SECOND_LEVEL = re.compile(
     r"org|plc|sch|sld|spb|web"
 )
 _SHARED = re.compile(
-    r"amazonaws\.com|appspot\.com|azurewebsites\.net|cloudapp\.net|cloudfront\.net|ddns\.net|duckdns\.org|"
+    r"amazonaws\.com|appspot\.com|azure\.com|azurewebsites\.net|beget\.tech|cloudapp\.net|cloudfront\.net|"
+    r"cloudpub\.ru|ddns\.net|duckdns\.org|dyndns\.org|fly\.dev|hopto\.org|keenetic\.(?:link|name|pro)|mooo\.com|"
     r"firebaseapp\.com|github\.io|gitlab\.io|herokuapp\.com|myqnapcloud\.com|netlify\.app|ngrok-free\.app|"
     r"ngrok\.app|ngrok\.io|nip\.io|no-ip\.org|pages\.dev|sslip\.io|synology\.me|trycloudflare\.com|"
+    r"onrender\.com|run\.app|ts\.net|tw1\.(?:ru|su)|"
     r"vercel\.app|web\.app|windows\.net|workers\.dev|yandexcloud\.net"
 )
+# names there have several parts below the shared domain: box.westeurope.cloudapp.azure.com
+_DEEP = frozenset({"amazonaws.com", "azure.com", "windows.net", "run.app"})
 # the endings that the kernel itself names (landing lib/help.php, mobile …/utils/email/src/domains.js)
 _DELIVERY = re.compile(
     r"cdn(?:[-.][a-z]{2,3})?\.bitrix24\."
@@ -51,7 +55,7 @@ def own_domain(host: str) -> str:
     address in numbers, is its own."""
     host = host.lower().rstrip(".")
     registered = _registered_domain(host)
-    if not registered or registered == "amazonaws.com":  # names there have several parts below the shared domain
+    if not registered or registered in _DEEP:
         return host
     size = registered.count(".") + 1 + _is_shared(registered)
     return ".".join(host.split(".")[-size:])
@@ -90,20 +94,20 @@ def _is_shared(registered: str) -> bool:
 def is_public(address: str) -> bool:
     """Whether an IP address is public: not of this machine, a private network or a cloud service."""
     ip = _ip(address)
-    return ip is not None and ip.is_global and not ip.is_multicast
+    return ip is not None and ip.is_global and not ip.is_multicast and not _is_special(ip)
 
 
 def is_near(address: str, portal: str) -> bool:
     """Whether an address that is not public is as near as the portal's own: loopback for a portal on this machine, a
     private network for one in it. Link-local addresses are never: cloud services give away keys there."""
     ip, own = _ip(address), _ip(portal)
-    if ip is None or own is None or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+    if ip is None or own is None or ip.is_link_local or ip.is_multicast or ip.is_unspecified or _is_special(ip):
         return False
     return own.is_loopback if ip.is_loopback else own.is_private and ip.is_private
 
 
 def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """With an IPv4 address that is written inside an IPv6 one taken out: 6to4, NAT64, mapped."""
+    """With an IPv4 address that is written inside an IPv6 one taken out: 6to4, NAT64, mapped, compatible."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -111,12 +115,22 @@ def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     if isinstance(ip, ipaddress.IPv4Address):
         return ip
     inside = ip.ipv4_mapped or ip.sixtofour
-    if inside is None and ip in _NAT64:
+    if inside is None and any(ip in one for one in _WITH_IPV4) and int(ip) > 1:  # :: and ::1 are of IPv6 itself
         inside = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     return inside or ip
 
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+def _is_special(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return any(ip in one for one in _SPECIAL)
+
+
+_WITH_IPV4 = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")]  # NAT64, old forms
+# What the library takes for public or for a private network, and is neither: addresses of cloud services that give
+# away keys (Azure, AWS over IPv6), of protocols (RFC 6890, 7526, 8215), and of sites (RFC 3879).
+_SPECIAL = [
+    ipaddress.ip_network(one)
+    for one in ("168.63.129.16", "fd00:ec2::254", "192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "fec0::/10")
+]
 
 
 def _is_number(host: str) -> bool:

@@ -22,7 +22,7 @@ from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.readings import Keyset, Listing
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
-from b24migrate.model.values import LONGEST_ID, is_number
+from b24migrate.model.values import are_numbers, is_number
 from b24migrate.ports import Command
 
 _FULL_REQUEST = SIZE * COMMANDS
@@ -141,8 +141,8 @@ class KeysetReader:
         method = self._reading.method
         rows = rows_of(answer.result, self._reading.items, self._reading.id, method, oddities)
         ids = list(map(_SOURCE_ID, rows))
-        if is_number("".join(ids), LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= LONGEST_ID:
-            return rows  # the usual case: one check of all of them
+        if are_numbers(ids):
+            return rows
         good: list[Row] = []
         for row in rows:
             if is_number(row.source_id):

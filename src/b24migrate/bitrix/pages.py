@@ -23,9 +23,11 @@ from b24migrate.model.answers import STRANGE, open_list
 from b24migrate.model.errors import MigrationError, Permanent
 from b24migrate.model.readings import Listing
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row
+from b24migrate.model.values import are_numbers, is_odd_id
 from b24migrate.ports import Command
 
 SIZE = 50
+_LONGEST_SHOWN = 40
 SEGMENT = 1_000_000  # page numbers: segment x SEGMENT + page
 
 
@@ -60,13 +62,23 @@ def rows_of(
     payloads = list(map(bytes, items))
     try:
         ids = first_texts(payloads, field) or map(id_reader(field), items)
-        return list(map(Row._make, zip(ids, payloads, repeat(None))))
+        rows = list(map(Row._make, zip(ids, payloads, repeat(None))))
     except msgspec.DecodeError as error:
         found = list(_readable_rows(items, field)) if odd is not None else []
         if odd is None or not found:
             raise Permanent(say("portal.no_id", field=field), code=STRANGE, hint=str(error)) from None
         odd += [say("portal.id_missing", method=method, field=field)] * (len(items) - len(found))
-        return found
+        rows = found
+    return rows if odd is None else _without_odd_ids(rows, method, odd)
+
+
+def _without_odd_ids(rows: list[Row], method: str, odd: list[str]) -> list[Row]:
+    if are_numbers([row.source_id for row in rows]):
+        return rows
+    found = [row for row in rows if not is_odd_id(row.source_id)]
+    strange = [row.source_id[:_LONGEST_SHOWN] for row in rows if is_odd_id(row.source_id)]
+    odd += [say("portal.id_odd", method=method, id=one) for one in strange]
+    return found
 
 
 def _readable_rows(items: Sequence[Raw], field: str) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import b24migrate
 from b24migrate.messages import say
 from b24migrate.messages.terminal import phrase
 from b24migrate.model.errors import Halted
+from b24migrate.private_files import replace_private
 
 MODULE = "b24migrate.import"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip: the same files give the same bytes
@@ -32,18 +34,18 @@ def pack(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Pack the import module for the box into a zip file."""
-    fresh = out.with_name(f"{out.name}.new")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, file in files(folder()):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16  # readable for the web server after unpacking
+            archive.writestr(entry, file.read_bytes())
+    digest = hashlib.sha256(packed.getvalue()).hexdigest()
     try:
-        with zipfile.ZipFile(fresh, "w") as archive:
-            for name, file in files(folder()):
-                entry = zipfile.ZipInfo(name, EPOCH)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = 0o644 << 16  # readable for the web server after unpacking
-                archive.writestr(entry, file.read_bytes())
-        digest = hashlib.sha256(fresh.read_bytes()).hexdigest()
-        fresh.replace(out)
+        with replace_private(out, "wb") as file:
+            file.write(packed.getvalue())
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise Halted(say("cli.unwritable", path=out, why=error.strerror), hint=say("cli.other_out")) from None
     if as_json:
         typer.echo(json.dumps({"file": str(out), "sha256": digest}))

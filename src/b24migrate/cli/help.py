@@ -18,6 +18,7 @@ from b24migrate.messages.terminal import phrase, words
 HELP = frozenset({"-h", "--help"})
 ROOT = "root"
 CONFIGURATION = "b24migrate.toml"  # config.DEFAULT_FILE: help loads no configuration library
+LARGEST_CONFIGURATION = 1 << 20  # bytes
 SECTIONS = {"Arguments": "help.word.arguments", "Options": "help.word.options", "Commands": "help.word.commands"}
 
 
@@ -63,9 +64,10 @@ def suggest_language(arguments: Sequence[str], *, configured: bool = False) -> N
 
 def _of_configuration(arguments: Sequence[str]) -> str:
     try:
-        settings = tomllib.loads(Path(_value("--config", arguments) or CONFIGURATION).read_text("utf-8"))
+        with Path(_value("--config", arguments) or CONFIGURATION).open("rb") as file:
+            settings = tomllib.loads(file.read(LARGEST_CONFIGURATION).decode("utf-8-sig"))
         return str(settings["run"]["language"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from b24migrate.config.model import Settings, Table
 from b24migrate.config.origin import KeyPath
+from b24migrate.config.small_file import MOST_LEVELS, depth_of
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import Json
@@ -56,9 +57,10 @@ def value_of(text: str, key: KeyPath) -> Json:
     """A list or a table is JSON, a list also its members with commas between; the validator reads any other text."""
     if text.lstrip().startswith(("[", "{")):
         try:
-            return json.loads(text)
-        except ValueError:
+            value: Json = json.loads(text)
+        except (ValueError, RecursionError):
             return text
+        return text if depth_of(value) > MOST_LEVELS else value
     if key in LISTS:
         return [part.strip() for part in text.split(",") if part.strip()]
     return text

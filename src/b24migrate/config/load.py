@@ -22,6 +22,7 @@ from b24migrate.config.messages import closest, complain, reason, sentence, unkn
 from b24migrate.config.model import NOWHERE, TOKEN_URL, ApplicationSettings, Settings, Table, TargetSettings
 from b24migrate.config.origin import KeyPath, Places, harmless
 from b24migrate.config.secrets import LIKE, Vault, file_of, is_address, resolve
+from b24migrate.config.small_file import LARGEST_FILE, MOST_LEVELS, FileTooLarge, depth_of, read_small_file
 from b24migrate.entities import catalog
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
@@ -84,8 +85,10 @@ def _secret_files(values: Json, folder: Path) -> Iterator[Path]:
 
 def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_small_file(path)
         values = tomllib.loads(text)
+        if depth_of(values) > MOST_LEVELS:
+            raise RecursionError
     except FileNotFoundError:
         if not needed:
             return {}
@@ -99,6 +102,16 @@ def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
             say("settings.unreadable", path=path, why=error.strerror),
             code="CONFIGURATION",
             hint=say("settings.unreadable_fix"),
+        ) from None
+    except FileTooLarge:
+        raise BadConfiguration(
+            say("settings.too_large", path=path, mb=LARGEST_FILE >> 20),
+            code="CONFIGURATION",
+            hint=say("settings.too_large_fix"),
+        ) from None
+    except RecursionError:
+        raise BadConfiguration(
+            say("settings.too_deep", file=path.name), code="CONFIGURATION", hint=say("settings.not_toml_fix")
         ) from None
     except UnicodeDecodeError:
         raise BadConfiguration(
@@ -256,7 +269,7 @@ def _portal_url(url: str, places: Places) -> None:
 
 def _store_url(url: str, places: Places, folder: Path) -> str:
     scheme, mark, path = url.partition(":///")
-    if mark and scheme == "sqlite" and path:
+    if mark and scheme == "sqlite" and path and "\x00" not in path:
         return f"sqlite:///{folder / Path(path).expanduser()}"
     if url.startswith("azure://"):
         return url

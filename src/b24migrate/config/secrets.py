@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from b24migrate.config.origin import harmless
+from b24migrate.config.small_file import read_small_file
 from b24migrate.messages import say
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _variable(name: str, environ: Mapping[str, str]) -> str:
 def _file(path: Path, name: str) -> str:
     shown = str(path) if harmless(name) else ""
     try:
-        value = path.read_text("utf-8-sig").strip()
+        value = read_small_file(path).strip()
     except FileNotFoundError:
         raise _wrong("file_missing", "path", shown) from None
     except (OSError, ValueError):

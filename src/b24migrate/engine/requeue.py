@@ -32,6 +32,7 @@ class Requeued:
 
 def requeue(context: RunContext, names: Collection[str], code: str = "") -> Requeued:
     """Of these entities; with a code only what failed with it. Files belong to all of them."""
+    code = code.encode(errors="replace").decode()  # what is no text is no code either, and no store can look for it
     renewed = Requeued(files=context.store.renew(context.streams["files"].table, code=code))
     if renewed.files:
         renewed.entities.update(names)

@@ -13,6 +13,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import UNTOLD
 from b24migrate.model.records import Args, Json
 from b24migrate.model.source_records import StagedRecords
+from b24migrate.model.values import reference
 from b24migrate.ports import Answer, Command, Source
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
@@ -97,11 +98,13 @@ def type_fields(types: str) -> Read:
     options and labels are returned field by field."""
 
     def read(source: Source, staged: StagedRecords) -> list[Args]:
-        # Those of `CRM_<id>`, which is another number.
+        # Those of `CRM_<id>`, which is another number. A type that came without its number has no records to fill them.
+        numbers = ((one, reference(one.payload.get("entityTypeId"))) for one in staged(types))
         return [
-            {**field, "OF": str(one.payload["entityTypeId"])}
-            for one in staged(types)
-            for field in _read_config(source, f"CRM_{one.payload['id']}")
+            {**field, "OF": number}
+            for one, number in numbers
+            if number is not None
+            for field in _read_config(source, f"CRM_{one.id}")
         ]
 
     return read

@@ -61,7 +61,7 @@ STANDARD = frozenset(_NAMES.split())
 # looked at the address.
 OUTGOING = "webhookactivity"
 # Of an application: the kernel finds it by a number in its table of applications, or not at all.
-OF_AN_APPLICATION = re.compile(r"rest_[0-9a-z]+", re.IGNORECASE)
+OF_AN_APPLICATION = re.compile(r"rest_[0-9a-z]+", re.IGNORECASE | re.ASCII)
 # Every property of these may name a condition: the kernel tries to load a class of that name.
 BRANCHES = frozenset({"ifelsebranchactivity", "whileactivity"})
 CONDITIONS = frozenset({"fieldcondition", "mixedcondition", "propertyvariablecondition", "truecondition"})
@@ -71,7 +71,8 @@ EVALUATED = frozenset({"codeactivity", "codecondition"})
 NAMELESS = "(no type)"
 UNREADABLE = "(unreadable)"
 PARTS = ("TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS")
-MOST = 100  # of one template
+MOST = 100  # of one template; more only if they have other names
+MOST_NAMES = 1_000
 LONGEST_NAME = 100
 LONGEST_PLACE = 1_000
 LONGEST_CODE = 30_000
@@ -86,11 +87,18 @@ class Part(NamedTuple):
 
 
 def find_forbidden(fields: Mapping[str, Json]) -> list[Part]:
-    """All parts of a template that are not on the list, but no more than a hundred."""
+    """All parts of a template that are not on the list; behind the first hundred only those with another name, and
+    without their code. Every name is there: a hundred parts that are allowed must not hide one that is not."""
     found: list[Part] = []
+    names: set[str] = set()
     for part in _parts(fields):
-        found.append(part)
-        if len(found) == MOST:
+        if len(found) < MOST:
+            found.append(Part(part.place, part.name, _shorten(part.code)))
+        elif part.name not in names:
+            found.append(Part(part.place, part.name, ""))
+        names.add(part.name)
+        if len(names) > MOST_NAMES:
+            found.append(Part(part.place, UNREADABLE, ""))
             break
     return found
 
@@ -120,7 +128,15 @@ def _is_watched(kind: str) -> bool:
     return kind.lower() == OUTGOING or OF_AN_APPLICATION.fullmatch(kind) is not None
 
 
-def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
+class _Found(NamedTuple):
+    """A part as it is in the template: its code may be long."""
+
+    place: str
+    name: str
+    code: Json
+
+
+def _parts(fields: Mapping[str, Json]) -> Iterator[_Found]:
     """Without recursion: the depth of the source is not known."""
     # what it is, where it stands, and whether the kernel takes its members for activities, or itself for one
     left: list[tuple[Json, str, str]] = [
@@ -130,7 +146,7 @@ def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
         one, place, role = left.pop()
         if role and not isinstance(one, (dict, list)):
             if role == "activity" or one not in (None, "", 0):
-                yield Part(place, UNREADABLE, _shorten(one))
+                yield _Found(place, UNREADABLE, one)
         elif role == "list":
             left += reversed([(part, _place_below(place, name), "activity") for name, part in _entries(one)])
         elif isinstance(one, dict) and (role or {"Type", "Properties"} <= one.keys()):
@@ -146,34 +162,36 @@ def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
             )
         else:
             if role:
-                yield Part(place, UNREADABLE, _shorten(one))
+                yield _Found(place, UNREADABLE, one)
             yield from _find_evaluated(one, place)
             left += reversed([(part, _place_below(place, name), "") for name, part in _branches(one)])
 
 
-def _activity(one: Mapping[str, Json], place: str) -> Iterator[Part]:
+def _activity(one: Mapping[str, Json], place: str) -> Iterator[_Found]:
     kind, properties = one.get("Type"), one.get("Properties")
-    known = isinstance(kind, str) and (kind.lower() in STANDARD or OF_AN_APPLICATION.fullmatch(kind))
+    # The kernel loads nothing whose name has other letters: `K`, the sign of kelvin, is `k` in lower case.
+    usual = isinstance(kind, str) and kind.isascii()
+    known = usual and (str(kind).lower() in STANDARD or OF_AN_APPLICATION.fullmatch(str(kind)))
     if not known:
-        yield Part(place, str(kind)[:LONGEST_NAME] if kind else NAMELESS, _code(properties))
+        yield _Found(place, str(kind)[:LONGEST_NAME] if kind else NAMELESS, _code(properties))
     elif str(kind).lower() in BRANCHES and isinstance(properties, dict):
         for name, value in properties.items():
             # `codecondition` is found like everywhere else
             if name.lower() not in CONDITIONS | PLAIN and _plain(name) not in EVALUATED:
-                yield Part(f"{place}/Properties/{name[:LONGEST_NAME]}", name[:LONGEST_NAME], _shorten(value))
+                yield _Found(f"{place}/Properties/{name[:LONGEST_NAME]}", name[:LONGEST_NAME], value)
 
 
-def _find_evaluated(one: Json, place: str) -> Iterator[Part]:
+def _find_evaluated(one: Json, place: str) -> Iterator[_Found]:
     for name, part in one.items() if isinstance(one, dict) else ():
         if _plain(name) in EVALUATED:
-            yield Part(_place_below(place, name), name[:LONGEST_NAME], _shorten(part))
+            yield _Found(_place_below(place, name), name[:LONGEST_NAME], part)
         elif name.lower() == "type" and isinstance(part, str) and _plain(part) in EVALUATED:
-            yield Part(place, part[:LONGEST_NAME], _code(one))
+            yield _Found(place, part[:LONGEST_NAME], _code(one))
 
 
 def _plain(name: str) -> str:
-    """As the kernel looks for the file."""
-    return name.strip().lower().removeprefix("cbp")
+    """As the kernel looks for the file, without what PHP takes off at the ends."""
+    return name.strip(" \t\n\r\0\x0b").lower().removeprefix("cbp")
 
 
 def _entries(one: Json) -> Iterator[tuple[str, Json]]:
@@ -193,9 +211,9 @@ def _place_below(place: str, name: str) -> str:
     return (f"{place}/{name[:LONGEST_NAME]}" if place else name)[:LONGEST_PLACE]
 
 
-def _code(properties: Json) -> str:
+def _code(properties: Json) -> Json:
     code = properties.get("ExecuteCode") if isinstance(properties, dict) else None
-    return code[:LONGEST_CODE] if isinstance(code, str) and code else _shorten(properties)
+    return code if isinstance(code, str) and code else properties
 
 
 def _shorten(value: Json) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -112,8 +113,28 @@ def references(value: Json) -> list[str]:
 
 
 def is_number(text: str, longest: int = LONGEST_ID) -> bool:
-    """An id. Python reads other scripts' digits, and refuses to read thousands of them."""
-    return text.isascii() and text.isdecimal() and len(text) <= longest
+    """An id. Python reads other scripts' digits, and refuses to read thousands of them. No portal writes `07`: a record
+    with this id would be another one than 7."""
+    return text.isascii() and text.isdecimal() and len(text) <= longest and (text[0] != "0" or text == "0")
+
+
+def are_numbers(ids: Sequence[str]) -> bool:
+    """Of many ids that are all as usual: one check of all of them. False says nothing about any of them."""
+    together = "".join(ids)
+    usual = together.isascii() and together.isdecimal() and min(ids) >= "1"
+    return usual and len(max(ids, key=len)) <= LONGEST_ID
+
+
+def is_odd_id(text: str) -> bool:
+    """A number in a spelling that no portal has for an id (`7.0`, ` 7`, `+7`, `-7`, `07`), or characters that nobody
+    sees. The record would be kept beside the one with the plain id."""
+    if not text.isprintable():
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not is_number(text)
 
 
 def members(value: Json) -> list[Json]:

@@ -16,7 +16,7 @@ from b24migrate.model.errors import GateUnmet, Permanent, Transient
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Args, Item, Json, Outcome
 from b24migrate.model.streams import CustomFields
-from b24migrate.model.values import is_number
+from b24migrate.model.values import is_odd_id
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
 from b24migrate.targets import ask, count_fitting, existing_fields
 
@@ -29,8 +29,8 @@ _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
-# Mostly numbers. A currency is known by its code, an address by the record and its kind.
-_ID = re.compile(r"[A-Za-z0-9][\w:.-]{0,99}", re.ASCII)
+# Numbers (`list` is in their order). A currency is known by its code, an address by the record and its kind.
+_ID = re.compile(r"[0-9]{1,18}|[A-Z]{3}|[0-9]{1,18}(?::[0-9]{1,18})+")
 _UNKNOWN = "ERROR_METHOD_NOT_FOUND"
 _UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
 
@@ -152,6 +152,9 @@ class ImportTarget:
                 return None
             if file_id is None and (stalls > _MOST_STALLS or received == offset == size):
                 raise Transient(say("target.file_stalled", key=key, offset=offset), code="UPLOAD_STALLED")
+        # The answer does not name the file: it may be about another. Of a picture that the box made smaller, it is not.
+        if received != size and self._put({"key": key, "offset": -1})[1] != file_id:
+            raise _strange("received")
         return file_id
 
     def alive(self) -> bool:
@@ -380,7 +383,7 @@ def _id(entry: Mapping[str, Any]) -> str:
     """The ID of a record on the target. It is stored and sent in references from then on, so an invalid value must not
     become one. Only the first pipeline of deals has the ID 0."""
     found = _text(entry, "id")
-    if not _ID.fullmatch(found) or (found.isdecimal() and not is_number(found)):
+    if not _ID.fullmatch(found) or is_odd_id(found):
         raise _strange("id")
     return found
 

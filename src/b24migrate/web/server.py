@@ -115,8 +115,9 @@ def listen(host: str, port: int) -> socket.socket:
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         made = socket.socket(family, kind, protocol)
-    except OSError as error:
-        message = say("web.no_host", host=host, why=error.strerror)
+    except (OSError, UnicodeError) as error:  # a name that cannot be written down is no address either
+        why = error.strerror if isinstance(error, OSError) else say("web.no_name")
+        message = say("web.no_host", host=host, why=why)
         raise BadConfiguration(message, code="USAGE", hint=say("web.no_host_fix")) from None
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -17,6 +18,7 @@ from b24migrate.model.records import Args, Job, Json
 from b24migrate.model.streams import CustomFields, Entity
 from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
 
+T = TypeVar("T")
 AT_ONCE = 50  # each may be a column of a large table
 AS_THEY_ARE = frozenset(
     {
@@ -238,21 +240,30 @@ def wire_field(field: Mapping[str, Json], code: str) -> Args:
         "code": code,
         "type": str(field.get("USER_TYPE_ID") or "string"),
         "multiple": is_multiple(field),
-        "mandatory": bool(values.flag(field.get("MANDATORY"))),
-        "sort": values.whole(field.get("SORT")) or 100,
+        "mandatory": bool(_read(values.flag, field.get("MANDATORY"))),
+        "sort": _read(values.whole, field.get("SORT")) or 100,
         "label": field_labels(field),
         "settings": settings if isinstance(settings, dict) else {},
         "options": [
             {
                 "id": str(option["ID"]),
                 "value": str(option.get("VALUE") or ""),
-                "xml_id": values.text(option.get("XML_ID")),
-                "sort": values.whole(option.get("SORT")) or 0,
-                "default": bool(values.flag(option.get("DEF"))),
+                "xml_id": _read(values.text, option.get("XML_ID")),
+                "sort": _read(values.whole, option.get("SORT")) or 0,
+                "default": bool(_read(values.flag, option.get("DEF"))),
             }
-            for option in field.get("LIST") or []
+            for option in _read(values.members, field.get("LIST")) or []
+            if isinstance(option, dict) and "ID" in option  # values of another one are noted when they are met
         ],
     }
+
+
+def _read(convert: Callable[[Json], T], value: Json) -> T | None:
+    """What a field can do without: an odd order or mark must not keep all fields of the entity from the box."""
+    try:
+        return convert(value)
+    except values.OddValue:
+        return None
 
 
 def field_labels(field: Mapping[str, Json]) -> dict[str, str]:
@@ -262,7 +273,7 @@ def field_labels(field: Mapping[str, Json]) -> dict[str, str]:
 
 
 def is_multiple(field: Mapping[str, Json]) -> bool:
-    return bool(values.flag(field.get("MULTIPLE")))
+    return bool(_read(values.flag, field.get("MULTIPLE")))
 
 
 def field_payload(row: RegisterRow) -> Args:

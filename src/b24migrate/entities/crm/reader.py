@@ -10,14 +10,14 @@ from b24migrate.entities.codes import DEAL, LEAD, QUOTE, SMART_INVOICE
 from b24migrate.entities.crm.products import SOME, older_products, products, rows_at_once
 from b24migrate.entities.readers import IDS_AT_ONCE, fetch_one_by_one, is_not_found, mark_unread
 from b24migrate.messages import say
-from b24migrate.model.answers import id_in, id_of, open_list
+from b24migrate.model.answers import id_in, id_of, open_list, unexpected_answer
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import ABSENT
 from b24migrate.model.readings import Changes, Enrichment, Keyset, Listing
 from b24migrate.model.records import Args, Json, Row
 from b24migrate.model.source_records import Fetch, FileRef, FindRefused, Known, SourceRecord
 from b24migrate.model.streams import FileKind
-from b24migrate.model.values import flag, number, objects, reference, text, whole
+from b24migrate.model.values import flag, is_number, number, objects, reference, text, whole
 from b24migrate.ports import Command, Source
 
 FILE_KIND = "crm"
@@ -49,9 +49,17 @@ def items(kind: int) -> Mapping[str, Json]:
     return {"params": params, "enrich": enrich, "changes": MODERN_CHANGES}
 
 
+def type_number(kind: SourceRecord) -> int:
+    """Of a smart process. Raises the error of an answer that makes no sense."""
+    found = str(kind.payload.get("entityTypeId"))
+    if not is_number(found):
+        raise unexpected_answer("crm.type.list", ("types", "entityTypeId"))
+    return int(found)
+
+
 def smart_items(kind: SourceRecord) -> Listing:
     """Of one smart process; product rows only where it has any."""
-    entity_type = int(kind.payload["entityTypeId"])
+    entity_type = type_number(kind)
     params = {"entityTypeId": entity_type, "select": ["*"], "useOriginalUfNames": "Y"}
     sells = flag(kind.payload.get("isLinkWithProductsEnabled"))
     return Listing(

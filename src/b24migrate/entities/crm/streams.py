@@ -49,6 +49,7 @@ from b24migrate.entities.crm.reader import (
     refetch_legacy,
     refetch_smart_items,
     smart_items,
+    type_number,
 )
 from b24migrate.entities.custom_fields import list_fields, type_fields
 from b24migrate.entities.readers import fetch_either
@@ -217,7 +218,7 @@ crm_spitems = Stream(
             of="crm_types",
             method="crm.item.list",
             listing=smart_items,
-            prefix=lambda kind: str(kind.payload["entityTypeId"]),
+            prefix=lambda kind: str(type_number(kind)),
         ),
     ),
     fields=(

@@ -305,7 +305,7 @@ def has_checklist(task: SourceRecord) -> bool | None:
 
 def drop_changing_names(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Of members and files only who and which they are: names and links change without an edit."""
-    people = [(str(one.get("ID")), one.get("TYPE")) for one in as_list(payload.get("MEMBERS"))]
+    people = [(str(one.get("ID")), one.get("TYPE")) for one in objects(payload.get("MEMBERS"))]
     return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in drive_refs(payload.get("ATTACHMENTS"))]}
 
 
