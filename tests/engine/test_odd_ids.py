@@ -45,7 +45,7 @@ def test_a_record_with_an_odd_id_is_left_out_and_told(
     assert all(key.isdecimal() and key[0] != "0" for key in small.records(table))
 
 
-@pytest.mark.parametrize("spelling", [*SPELLINGS, "Array", "null", "None", "true", "abc", "0x{}", "{}e"])
+@pytest.mark.parametrize("spelling", [*SPELLINGS, "Array", "null", "None", "true"])
 def test_a_box_that_answers_an_odd_id_once_is_asked_again(small: World, spelling: str) -> None:
     change, answers = spelled(spelling, "items", "id"), iter(range(100))
     alter_answers(small.box.portal, "import.groups.batch", lambda one: one if next(answers) else change(one))

@@ -29,8 +29,9 @@ _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
-# Numbers (`list` is in their order). A currency is known by its code, an address by the record and its kind.
-_ID = re.compile(r"[0-9]{1,18}|[A-Z]{3}|[0-9]{1,18}(?::[0-9]{1,18})+")
+# Mostly numbers. A currency is known by its code, an address by the record and its kind.
+_ID = re.compile(r"[A-Za-z0-9][\w:.-]{0,99}", re.ASCII)
+_NOTHING = frozenset({"null", "none", "false", "true", "array", "undefined"})  # as languages spell what is no text
 _UNKNOWN = "ERROR_METHOD_NOT_FOUND"
 _UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
 
@@ -383,7 +384,7 @@ def _id(entry: Mapping[str, Any]) -> str:
     """The ID of a record on the target. It is stored and sent in references from then on, so an invalid value must not
     become one. Only the first pipeline of deals has the ID 0."""
     found = _text(entry, "id")
-    if not _ID.fullmatch(found) or is_odd_id(found):
+    if not _ID.fullmatch(found) or is_odd_id(found) or found.lower() in _NOTHING:
         raise _strange("id")
     return found
 
