@@ -54,6 +54,7 @@ class Ledger:
     excluded_chats: set[str] = field(default_factory=set)  # of those known: no store keeps one that is gone
     unseen: set[Id] = field(default_factory=set)  # changed in a way that a delta pass may miss
     missed: set[Id] = field(default_factory=set)  # of these, what one did miss
+    traps: dict[Id, str] = field(default_factory=dict)  # the latest change of a record that moves no date
     edited: dict[Id, str] = field(default_factory=dict)  # by hand on the box, and nobody overwrote it: the field
     ever_edited: set[Id] = field(default_factory=set)
     both: set[Id] = field(default_factory=set)  # changed on both sides since the last pass
@@ -70,6 +71,7 @@ class Ledger:
             self.counts.update({done: len(ids) for done, ids in lists.items()})
         for one in changes["invisible"]:
             self.counts["invisible"] += 1
+            self.traps[one["stream"], one["id"]] = one["trap"]
             counted = one["trap"] == "comment_in_chat" and self.moves != "nothing"
             if is_explained(one["stream"], one["trap"]) and not counted:
                 self.unseen.add((one["stream"], one["id"]))
@@ -172,7 +174,9 @@ class Ledger:
         found = {(row["stream"], row["source_id"]) for row in listed}
         bad = failures(source)
         must = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
-        yield from (f"{stream}: {one} changed on both sides and is not listed" for stream, one in sorted(must - found))
+        for stream, one in sorted(must - found):
+            trap = self.traps.get((stream, one), "an ordinary change")
+            yield f"{stream}: {one} changed on both sides ({trap}) and is not listed"
         yield from (
             f"{stream}: {one} is listed as changed on both sides" for stream, one in sorted(found - self.ever_edited)
         )
