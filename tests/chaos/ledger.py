@@ -174,9 +174,9 @@ class Ledger:
         found = {(row["stream"], row["source_id"]) for row in listed}
         bad = failures(source)
         must = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
-        for stream, one in sorted(must - found):
-            trap = self.traps.get((stream, one), "an ordinary change")
-            yield f"{stream}: {one} changed on both sides ({trap}) and is not listed"
+        for missing in sorted(must - found):
+            trap = self.traps.get(missing, "an ordinary change")
+            yield f"{missing[0]}: {missing[1]} changed on both sides ({trap}) and is not listed"
         yield from (
             f"{stream}: {one} is listed as changed on both sides" for stream, one in sorted(found - self.ever_edited)
         )
