@@ -48,3 +48,43 @@ def test_what_the_box_does_not_know_is_no_conflict(whole: World) -> None:
     whole.change(COMPANIES, id=source_id, fields={"title": NEW_NAME})
     whole.run(COMPANIES, phases=("get", "set"))
     assert in_conflict(whole, source_id) == []
+
+
+# ---------------------------------------------------------------- deleted on the box
+
+
+def test_a_change_of_a_record_that_users_deleted_on_the_box_is_listed(whole: World) -> None:
+    """It is neither lost in silence nor made a second time, and no other record suffers."""
+    (key, row), (other, _) = list(whole.imported(COMPANIES).items())[:2]
+    source_id, second = (one.rpartition(":")[2] for one in (key, other))
+    whole.box.portal.imports.remove(COMPANIES, row["id"])
+    for one in (source_id, second):
+        whole.change(COMPANIES, id=one, fields={"title": NEW_NAME})
+    for _ in range(2):
+        assert whole.run(COMPANIES).exit_code == 5
+        (failed,) = [one for one in whole.records("CrmCompanies").values() if one["Status"] != "IMPORT_OK"]
+        assert (failed["RowKey"], failed["LastErrorCode"]) == (source_id, "VALIDATION")
+        assert whole.sql("SELECT LastError FROM CrmCompanies WHERE RowKey = ?", source_id) == [
+            (f"somebody has deleted {COMPANIES} {row['id']} on the box",)
+        ]
+        assert whole.imported(COMPANIES)[other]["fields"]["title"] == NEW_NAME
+        assert in_conflict(whole, source_id) == []
+        assert [one["created_count"] for one in whole.imported(COMPANIES).values()].count(2) == 0
+
+
+def test_a_record_that_users_deleted_on_the_box_is_missing_for_verify(whole: World) -> None:
+    key, row = next(iter(whole.imported(COMPANIES).items()))
+    whole.box.portal.imports.remove(COMPANIES, row["id"])
+    whole.run(COMPANIES, phases=("verify",))
+    found = whole.sql("SELECT SourceId, Fate FROM Findings WHERE Stream = ?", COMPANIES)
+    assert (key.rpartition(":")[2], "missing") in found
+
+
+@pytest.mark.parametrize("deletions", ["keep", "delete"])
+def test_one_that_is_gone_on_both_sides_is_deleted(whole: World, deletions: str) -> None:
+    key, row = next(iter(whole.imported(COMPANIES).items()))
+    whole.box.portal.imports.remove(COMPANIES, row["id"])
+    whole.change(COMPANIES, "delete", id=key.rpartition(":")[2])
+    whole.run(COMPANIES, run={"deletions": deletions, "deletions_limit": 100})
+    assert whole.stream(COMPANIES).deleted == 1
+    assert (key in whole.imported(COMPANIES)) == (deletions == "keep")
