@@ -299,6 +299,8 @@ def find_obstacle(context: RunContext, entities: Sequence[str], state: CutoverSt
 
 def is_still_quiet(store: Store, quiet: Quiet) -> bool:
     """Whether no later run found anything."""
+    if quiet.over:
+        return False
     run = plan.current(store)
     if run is None or run.id == quiet.run:
         return True
