@@ -62,9 +62,7 @@ def test_lines_that_were_decided_before_decide_nothing_again(talk: World) -> Non
     assert on_box(talk, one, "DESCRIPTION") == OURS
 
 
-def test_two_different_decisions_about_a_record_are_refused(
-    talk: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_different_decisions_about_a_record_are_refused(talk: World, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = divide(talk, 0, 1)
     table = f"stream,source_id,decision\ngroups,{other},source\ngroups,{one},source\ngroups,{one},target\n"
     assert read_table(talk, table) == 2

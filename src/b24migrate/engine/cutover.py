@@ -146,7 +146,8 @@ class Cutover:
             if state.is_live:
                 return state
             require_turn(self.context, self.entities, state, LIVE)
-            return state.with_step(LIVE, Step(now, now, self.by, portal=self._portal_time()))
+            run = plan.current(self.context.store)
+            return state.with_step(LIVE, Step(now, now, self.by, portal=self._portal_time(), run=run.id if run else ""))
 
         return change_cutover(self.context.store, how)
 

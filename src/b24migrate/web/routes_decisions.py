@@ -46,9 +46,7 @@ def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def decide_by_table(speaks: Speaks, wish: DecidedTable) -> Answer:
         table = csv_tables.parse_lines(wish.csv.removeprefix("\ufeff"))
         with context.app() as app:
-            wanted = read_decisions(
-                app.context, table, speaks("web.table"), lambda name: stream_name(name, STREAMS)
-            )
+            wanted = read_decisions(app.context, table, speaks("web.table"), lambda name: stream_name(name, STREAMS))
         return decided(wanted, speaks)
 
     @router.post("/sync", status_code=ACCEPTED, response_model=Accepted, summary="Start a delta run")
