@@ -19,6 +19,7 @@ from b24migrate.entities.chats.reader import (
 )
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, texts, times
 from b24migrate.model.readings import (
@@ -246,7 +247,7 @@ chat_messages = Stream(
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
     title=("text",),
-    unseen=(say("delta.unseen.chat_messages"),),
+    unseen=(say("delta.unseen.chat_messages"), UNSEEN_VERSIONS),
 )
 
 ENTITIES = (
