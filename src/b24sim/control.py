@@ -97,6 +97,12 @@ def _edit(portal: Portal, _query: Query, body: Any) -> Any:
     return {"edited": body["id"]}
 
 
+def _remove(portal: Portal, _query: Query, body: Any) -> Any:
+    """`{"stream", "id"}`: a user deletes an imported record on the box."""
+    portal.imports.remove(str(body["stream"]), str(body["id"]))
+    return {"removed": body["id"]}
+
+
 def _native(portal: Portal, query: Query, _body: Any) -> Any:
     return native(portal, query.get("kind", ""))
 
@@ -123,6 +129,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "clock"): _clock,
     ("GET", "imports"): _imports,
     ("POST", "edit"): _edit,
+    ("POST", "remove"): _remove,
     ("GET", "native"): _native,
     ("GET", "application"): _application,
     ("POST", "application"): _application,

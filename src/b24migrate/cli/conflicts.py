@@ -79,7 +79,7 @@ def decide(  # noqa: PLR0917 (typer passes them by name)
         if file is None:
             wanted = {Wanted(decision, known(stream)): list(ids or ())}
         else:
-            wanted = read_decisions(csv_tables.read_lines(file, "conflicts --csv"), file, known)
+            wanted = read_decisions(app.context, csv_tables.read_lines(file, "conflicts --csv"), file, known)
         decided = decide_all(app.context, wanted)
     if as_json:
         left = [{"stream": name, "source_id": key} for name, key in decided.left]

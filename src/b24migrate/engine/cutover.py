@@ -147,7 +147,8 @@ class Cutover:
             if state.is_live:
                 return state
             require_turn(self.context, self.entities, state, LIVE)
-            return state.with_step(LIVE, Step(now, now, self.by, portal=self._portal_time()))
+            run = plan.current(self.context.store)
+            return state.with_step(LIVE, Step(now, now, self.by, portal=self._portal_time(), run=run.id if run else ""))
 
         return change_cutover(self.context.store, how)
 
@@ -300,6 +301,8 @@ def find_obstacle(context: RunContext, entities: Sequence[str], state: CutoverSt
 
 def is_still_quiet(store: Store, quiet: Quiet) -> bool:
     """Whether no later run found anything."""
+    if quiet.over:
+        return False
     run = plan.current(store)
     if run is None or run.id == quiet.run:
         return True

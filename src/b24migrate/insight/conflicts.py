@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from b24migrate.engine.phases import conflicts
+from b24migrate.engine.phases.comparison import shorten
 from b24migrate.engine.phases.conflicts import DECISIONS, conflict_policy
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup.fields import quick_title
@@ -18,6 +20,7 @@ from b24migrate.ports import CONFLICTS, RegisterRow
 
 COLUMNS = ("stream", "source_id", "field", "sent", "target", "source", "decision", "at_utc")
 NEEDED = frozenset({"stream", "source_id", "decision"})
+UNDECIDED = ("", conflicts.NONE)
 LONGEST_TITLE = 200
 
 
@@ -143,29 +146,75 @@ class Decided(NamedTuple):
 def decide(context: RunContext, wanted: Mapping[Wanted, Iterable[str]]) -> Decided:
     done, left = 0, list[tuple[str, str]]()
     for one, ids in wanted.items():
-        count, refused = conflicts.decide(context, one.decision, context.streams[one.stream], list(dict.fromkeys(ids)))
-        done += count
-        left += [(one.stream, key) for key in refused]
+        for some in parts(dict.fromkeys(ids)):
+            count, refused = conflicts.decide(context, one.decision, context.streams[one.stream], some)
+            done += count
+            left += [(one.stream, key) for key in refused]
     return Decided(done, left)
 
 
+def parts(ids: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(ids)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some
+
+
+class Line(NamedTuple):
+    """Of a table: what it decides of a field. The field is empty if the table does not name it."""
+
+    number: int
+    field: str
+    decision: str
+
+
 def read_decisions(
-    lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
+    context: RunContext, lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
 ) -> dict[Wanted, list[str]]:
-    """By decision and stream the IDs in a table like the one that was written. Lines without a decision are skipped.
-    `known` gives the name of a record type, or raises BadConfiguration."""
+    """By decision and stream the IDs in a table like the one that was written. Lines without a decision are skipped,
+    and lines that repeat what is recorded of a field: they were written that way. `known` gives the name of a record
+    type, or raises BadConfiguration."""
+    table: dict[str, dict[str, list[Line]]] = {}
+    for stream, source_id, line in read_lines(lines, place, known):
+        table.setdefault(stream, {}).setdefault(source_id, []).append(line)
+    found: dict[Wanted, list[str]] = {}
+    for stream, records in table.items():
+        for ids in parts(records):
+            recorded = context.store.rows_of(CONFLICTS, [f"{stream}:{one}" for one in ids])
+            for source_id in ids:
+                row = recorded.get(f"{stream}:{source_id}")
+                said = {(one[0], one[4]) for one in (row.values["Fields"] or () if row else ())}
+                news = [one for one in records[source_id] if (one.field, one.decision) not in said]
+                if news:
+                    other = next((one for one in news if one.decision != news[0].decision), None)
+                    if other is not None:
+                        about = {"path": place, "first": news[0].number, "second": other.number}
+                        raise BadConfiguration(
+                            say("conflicts.both", **about, stream=stream, id=source_id), hint=say("conflicts.both_fix")
+                        )
+                    found.setdefault(Wanted(news[0].decision, stream), []).append(source_id)
+    return found
+
+
+def read_lines(
+    lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
+) -> Iterator[tuple[str, str, Line]]:
+    """Stream, ID and decision of each line that has one."""
     head = [cell.strip().lower() for cell in next(lines, [])]
     if not set(head) >= NEEDED:
         raise BadConfiguration(say("conflicts.columns", path=place), hint=say("conflicts.columns_fix"))
-    found: dict[Wanted, dict[str, None]] = {}
-    places = [head.index(name) for name in ("decision", "stream", "source_id")]
+    places = [head.index(name) if name in head else len(head) for name in ("decision", "stream", "source_id", "field")]
     for number, cells in enumerate(lines, 2):
-        decision, stream, source_id = (cells[at].strip() if at < len(cells) else "" for at in places)
-        if decision.lower() not in DECISIONS:
+        decision, stream, source_id, field = (cells[at].strip() if at < len(cells) else "" for at in places)
+        decision = decision.lower()
+        if decision in UNDECIDED:
             continue
+        if decision not in DECISIONS:
+            raise BadConfiguration(
+                say("conflicts.odd_decision", path=place, number=number, decision=shorten(decision)),
+                hint=say("conflicts.columns_fix"),
+            )
         if not stream or not source_id:
             raise BadConfiguration(
                 say("conflicts.short_line", path=place, number=number), hint=say("conflicts.columns_fix")
             )
-        found.setdefault(Wanted(decision.lower(), known(stream)), {})[source_id] = None
-    return {key: list(ids) for key, ids in found.items()}
+        yield known(stream), source_id, Line(number, field, decision)

@@ -218,7 +218,9 @@ def view_step(context: RunContext, entities: Sequence[str], state: CutoverState,
 
 
 def is_late(state: CutoverState, run: Run) -> bool:
-    return state.is_live and run.started >= state.step(LIVE).ended
+    """After the last run before going live. An earlier version noted the second only."""
+    live = state.step(LIVE)
+    return state.is_live and (run.id > live.run if live.run else run.started >= live.ended)
 
 
 def is_report_only(run: Run) -> bool:

@@ -45,7 +45,9 @@ def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     @router.post("/conflicts/csv", response_model=ConflictsDecided, summary="Decide by the column decision of a table")
     def decide_by_table(speaks: Speaks, wish: DecidedTable) -> Answer:
         table = csv_tables.parse_lines(wish.csv.removeprefix("\ufeff"))
-        return decided(read_decisions(table, speaks("web.table"), lambda name: stream_name(name, STREAMS)), speaks)
+        with context.app() as app:
+            wanted = read_decisions(app.context, table, speaks("web.table"), lambda name: stream_name(name, STREAMS))
+        return decided(wanted, speaks)
 
     @router.post("/sync", status_code=ACCEPTED, response_model=Accepted, summary="Start a delta run")
     def sync(speaks: Speaks, wish: SyncWish) -> Answer:

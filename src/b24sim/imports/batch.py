@@ -74,6 +74,8 @@ class BatchTaker:
         } | dict(stream.in_key(key))
         if link is None:
             return "created", self._create(stream, key, digest, known, kinds), ignored
+        if self._store.get(stream.name, link.target_id) is None:
+            raise ItemFault("VALIDATION", None, f"somebody has deleted {stream.name} {link.target_id} on the box")
         self._update(stream, link, digest, known)
         return "updated", link.target_id, ignored
 
@@ -138,7 +140,7 @@ class BatchTaker:
     def _type_of(self, stream: Stream, fields: Fields, link: Link | None) -> str | None:
         if stream.typed_by is None:
             return None
-        known = {} if link is None else self._store.row(stream.name, link.target_id).fields
+        known = (None if link is None else self._store.get(stream.name, link.target_id)) or {}
         value = fields.get(stream.typed_by, known.get(stream.typed_by))
         return value if isinstance(value, str) else None
 

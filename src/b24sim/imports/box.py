@@ -97,7 +97,7 @@ class Imports:
                     "key": link.key,
                     "id": link.target_id,
                     "digest": link.digest,
-                    "fields": dict(self._store.row(stream, link.target_id).fields),
+                    "fields": dict(self._store.get(stream, link.target_id) or {}),
                     "created_count": link.created_count,
                     "updated_count": link.updated_count,
                     "linked": link.adopted,
@@ -120,6 +120,13 @@ class Imports:
         with self._lock:
             row = self._store.row(stream, target_id)
             self._store.put_row(stream, target_id, replace(row, fields={**row.fields, **fields}, edited=True))
+
+    def remove(self, stream: str, target_id: str) -> None:
+        """A user deletes a record on the box. The module still knows its key: it lists the record no more, counts it,
+        and refuses an update of it."""
+        with self._lock:
+            self._store.row(stream, target_id)
+            self._store.put_row(stream, target_id, None)
 
     # methods
 

@@ -14,6 +14,9 @@ def _delete(store: Store, stream: Stream, key: str) -> dict[str, object]:
     link = store.link(key)
     if link is None or link.stream != stream.name:
         return {"key": key, "status": "absent", "reason": None}
+    if store.get(stream.name, link.target_id) is None:  # a user has deleted it
+        store.put_link(key, None)
+        return {"key": key, "status": "absent", "reason": None}
     reason = None if link.adopted else _reason_to_keep(store, link)
     if reason is not None:
         return {"key": key, "status": "kept", "reason": reason}

@@ -15,7 +15,8 @@ def list_records(store: Store, stream: Stream, body: Mapping[str, object]) -> di
         links, cursor = _of_keys(store, stream, arguments.texts(body, "keys", MOST_KEYS)), None
     else:
         links, cursor = _page(store, stream, _after(body), _limit(body))
-    items = [_item(store, link) for link in links]
+    there = (link for link in links if store.get(stream.name, link.target_id) is not None)
+    items = [_item(store, link) for link in there]
     return {"items": items, "cursor": cursor, "count": store.count(stream.name)}
 
 

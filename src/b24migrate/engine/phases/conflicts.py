@@ -232,8 +232,8 @@ class Conflicts:
                 continue
             if name in self._stream.changes.noted_in or name in found.own:
                 continue
-            if target is None and is_beyond(name, self._stream, self._context.target.streams()):
-                continue
+            if name not in found.fields and is_beyond(name, self._stream, self._context.target.streams()):
+                continue  # what the target knows it tells, also when it is empty
             if sent and (name not in sent or sent[name] == self._sent.mark(name, target)):
                 continue  # a value of the target's own, or what was sent
             is_expected = is_expected or self._expected_fields(one.record, found)

@@ -57,7 +57,7 @@ class DeltaCost:
 class Quiet:
     """The proof that the source no longer changes: a delta run that found nothing. `as_of`: the time of the source
     before its first request. `full_pass`: since when a delta does not see some changes (`Stream.unseen`). `deltas`:
-    that were needed."""
+    that were needed. `over`: a later run found something, which the certificate does not know."""
 
     run: str
     began: str
@@ -65,6 +65,7 @@ class Quiet:
     freeze: str
     full_pass: str
     deltas: int
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,19 @@ def change_cutover(store: Store, how: Callable[[CutoverState], CutoverState]) ->
         after = how(_decode(row) if row.values else NOT_BEGUN)
         if store.swap(CUTOVER, row._replace(values={"Data": asdict(after)})):
             return after
+
+
+def end_quiet(store: Store, run: str) -> None:
+    """This run has found something, or may have, and nothing of it is in the certificate of the finish."""
+
+    def is_over(state: CutoverState) -> bool:
+        return state.is_live or state.quiet is None or state.quiet.over or state.quiet.run == run
+
+    def how(state: CutoverState) -> CutoverState:
+        return state if state.quiet is None or is_over(state) else replace(state, quiet=replace(state.quiet, over=True))
+
+    if not is_over(read_cutover(store)):
+        change_cutover(store, how)
 
 
 def is_live(store: Store) -> bool:

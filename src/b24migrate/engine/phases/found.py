@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, decode_readable
-from b24migrate.engine.phases.cutover_state import read_cutover
+from b24migrate.engine.phases.cutover_state import end_quiet, read_cutover
 from b24migrate.engine.phases.delta import MARK, count_changes
 from b24migrate.model import values
 from b24migrate.model.records import Json, Span, Status, order_key
@@ -49,12 +49,16 @@ class Found(NamedTuple):
 def note_found(context: RunContext, entity: Entity) -> None:
     """Repeated after a kill it notes the same."""
     if not context.options.delta:
+        end_quiet(context.store, context.run)
         return
     since = read_cutover(context.store).watched_since
     now = values.utc_text(context.clock.now())
     rows = [describe_stream(context, stream, since, now) for stream in entity.streams]
     rows += [describe_aid(context, aid, now) for aid in entity.aids]
-    context.store.write(DELTAS, [*rows, describe_files(context, now)])
+    rows.append(describe_files(context, now))
+    context.store.write(DELTAS, rows)
+    if any(_decode(row).total for row in rows):
+        end_quiet(context.store, context.run)
 
 
 def describe_stream(context: RunContext, stream: Stream, since: str, now: str) -> RegisterRow:

@@ -13,7 +13,8 @@ from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext,
 from b24migrate.engine.phases.count_ranges import READ_AT_ONCE, read_again
 from b24migrate.engine.phases.moved import find_gone
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
-from b24migrate.model.records import Job, Span, order_key
+from b24migrate.messages import say
+from b24migrate.model.records import Job, Span, Status, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
 from b24migrate.model.values import OddValue
@@ -41,7 +42,16 @@ def refer(context: RunContext, job: Job) -> Follow:
         if not after or context.time_is_up():
             break
     read_again(context, stream, found, current_pass(context, stream))
+    if not after:
+        note_unsent(context, stream)
     return [Job(job.scope, job.kind, {**job.args, "after": after})] if after else []
+
+
+def note_unsent(context: RunContext, stream: Stream) -> None:
+    """A run without their entity leaves them to the next one."""
+    entity = context.owner[stream.name].name
+    if entity not in context.options.planned and (waiting := context.store.counts(stream.table)[Status.NEW]):
+        context.note(entity, say("note.unsent", stream=stream.name, count=waiting, entity=entity.replace("_", "-")))
 
 
 def names_any(stream: Stream, of: Stream, one: SourceRecord, ids: set[str]) -> bool:

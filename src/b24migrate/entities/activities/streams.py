@@ -28,6 +28,7 @@ from b24migrate.entities.codes import ACTIVITY, OWNER_STREAMS
 from b24migrate.entities.files import shown_file
 from b24migrate.entities.owners import resolve_first, resolve_owner
 from b24migrate.entities.readers import fetch_together
+from b24migrate.entities.unseen import UNSEEN_COUNTED, UNSEEN_VERSIONS
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times, wholes
@@ -72,7 +73,7 @@ crm_calls = Stream(
     fetch=fetch_together(CALLS, lambda ids: {"FILTER": {"ID": ids}, "SORT": "ID", "ORDER": "ASC"}),
     title=("PHONE_NUMBER",),
     untaken=say("reason.only_module_calls"),
-    unseen=(say("delta.unseen.calls"),),
+    unseen=(say("delta.unseen.calls"), UNSEEN_COUNTED),
 )
 
 # Files and communications come only when they are named, files under either name, and the mark of incoming ones only
@@ -140,7 +141,7 @@ crm_activities = Stream(
     untaken=say("reason.only_module_activities"),
     emails=emails,
     mentions=(shown_file("crm_activities", ACTIVITY),),
-    unseen=(say("delta.unseen.bindings"),),
+    unseen=(say("delta.unseen.bindings"), UNSEEN_VERSIONS, UNSEEN_COUNTED),
 )
 
 ENTITIES = (

@@ -24,6 +24,7 @@ from b24migrate.entities.catalog.reader import (
     values_at,
 )
 from b24migrate.entities.readers import fetch_together
+from b24migrate.entities.unseen import UNSEEN_COUNTED
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Take, flags, texts, times, wholes
@@ -246,7 +247,7 @@ crm_products = Stream(
     fetch=fetch_of(products_of, sign=""),
     mentions=(Mention(r"/crm/product/show/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
     covered=("parentId",),
-    unseen=(UNSEEN_VALUES,),
+    unseen=(UNSEEN_VALUES, UNSEEN_COUNTED),
 )
 
 crm_prices = Stream(
@@ -266,6 +267,7 @@ crm_prices = Stream(
         PRICES.method, lambda ids: {**PRICES.params, "filter": {"@id": ids}, **BY_ID}, items=("prices",), id_field="id"
     ),
     covered=("productId", "catalogGroupId"),
+    unseen=(UNSEEN_COUNTED,),
 )
 
 

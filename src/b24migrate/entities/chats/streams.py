@@ -9,6 +9,7 @@ from b24migrate.entities.chats.details import dialog_of, refetch_chats, refetch_
 from b24migrate.entities.chats.reader import UNKNOWN_KIND, gather, gather_again, message_count, read_list, skip_rule
 from b24migrate.entities.codes import OWNER_STREAMS, record_of, type_id
 from b24migrate.entities.readers import is_link
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, texts, times
 from b24migrate.model.readings import (
@@ -236,7 +237,7 @@ chat_messages = Stream(
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
     title=("text",),
-    unseen=(say("delta.unseen.chat_messages"),),
+    unseen=(say("delta.unseen.chat_messages"), UNSEEN_VERSIONS),
 )
 
 ENTITIES = (

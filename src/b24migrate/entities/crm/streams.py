@@ -53,6 +53,7 @@ from b24migrate.entities.crm.reader import (
 )
 from b24migrate.entities.custom_fields import list_fields, type_fields
 from b24migrate.entities.readers import fetch_either
+from b24migrate.entities.unseen import UNSEEN_COUNTED
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, Policy, Resolve, flags, texts
 from b24migrate.model.readings import Each, Listing
@@ -81,6 +82,7 @@ WRITTEN = (Written("createdBy", "createdTime"), Written("updatedBy", "updatedTim
 UF = ("UF_", "uf")
 RECURRING = say("skip.recurring")
 UNSEEN_LINKS, UNSEEN_ROWS = say("delta.unseen.crm_links"), say("delta.unseen.product_rows")
+LINKED = frozenset({COMPANY, CONTACT})  # to each other, in the cards of both
 
 
 def item_stream(
@@ -116,7 +118,11 @@ def item_stream(
         custom=CustomValues(UF, late_types=frozenset({"crm"})),
         title=title,
         emails=emails,
-        unseen=(UNSEEN_LINKS, UNSEEN_ROWS) if number in OWNERS_OF_ROWS else (UNSEEN_LINKS,),
+        unseen=(
+            *([UNSEEN_LINKS] if number in LINKED else []),
+            *([UNSEEN_ROWS] if number in OWNERS_OF_ROWS else []),
+            UNSEEN_COUNTED,
+        ),
     )
 
 
@@ -250,7 +256,7 @@ crm_spitems = Stream(
     custom=CustomValues(UF, late_types=frozenset({"crm"})),
     title=("title",),
     emails=emails,
-    unseen=(UNSEEN_LINKS, UNSEEN_ROWS),
+    unseen=(UNSEEN_ROWS, UNSEEN_COUNTED),
 )
 
 

@@ -23,6 +23,7 @@ from b24migrate.entities.owners import (
     without_repeats,
 )
 from b24migrate.entities.readers import fetch_objects, mark_unread
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, id_of, open_list, row_in, unexpected_answer
@@ -179,6 +180,7 @@ crm_comments = Stream(
     fetch=fetch_bound(fetch_objects(GET, lambda source_id: {"id": source_id})),
     title=("COMMENT",),
     untaken=say("reason.only_module_comments"),
+    unseen=(UNSEEN_VERSIONS,),
 )
 
 ENTITIES = (

@@ -17,6 +17,7 @@ from b24migrate.entities.feed.entries import (
     posts_of_entries,
     require_answers,
 )
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times
@@ -271,7 +272,7 @@ feed_posts = Stream(
         Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
     ),
     title=("TITLE", "DETAIL_TEXT"),
-    unseen=(say("delta.unseen.feed_recipients"),),
+    unseen=(say("delta.unseen.feed_recipients"), UNSEEN_VERSIONS),
 )
 
 
@@ -360,7 +361,7 @@ feed_comments = Stream(
     written=(Written(lambda record: record.extras.get("of"), "date"),),
     files=files_of_comment,
     title=("text",),
-    unseen=(say("delta.unseen.feed_comments"),),
+    unseen=(say("delta.unseen.feed_comments"), UNSEEN_VERSIONS),
 )
 
 ENTITIES = (

@@ -8,8 +8,9 @@ from dataclasses import replace
 from b24migrate.entities.codes import QUOTE
 from b24migrate.entities.crm.fields import CLIENTS, EVERY, LATER_PARENTS, MONEY, UTM, in_stage, link_field
 from b24migrate.entities.crm.reader import files_of, legacy_sold
-from b24migrate.entities.crm.streams import item_entity, item_stream
+from b24migrate.entities.crm.streams import UNSEEN_ROWS, item_entity, item_stream
 from b24migrate.entities.files import shown_file
+from b24migrate.entities.unseen import UNSEEN_COUNTED, UNSEEN_VERSIONS
 from b24migrate.messages import say
 from b24migrate.model.fields import ABSENT, Field, Kind, days, flags, texts, wholes
 from b24migrate.model.records import Json
@@ -70,6 +71,7 @@ crm_quotes = replace(
         ),
     ),
     files=files,
+    unseen=(UNSEEN_ROWS, UNSEEN_COUNTED, UNSEEN_VERSIONS),
 )
 
 ENTITIES = (item_entity(crm_quotes, QUOTE, "crm.quote", optional_scopes={"disk": say("loss.quote_files")}),)

@@ -17,6 +17,7 @@ from b24migrate.entities.codes import (
 )
 from b24migrate.entities.custom_fields import list_fields
 from b24migrate.entities.readers import fetch_one_by_one, fetch_together, mark_unread
+from b24migrate.entities.unseen import UNSEEN_COUNTED
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import open_list, row_in
@@ -196,6 +197,7 @@ crm_requisites = Stream(
     covered=("ENTITY_ID", "PRESET_ID"),
     custom=CustomValues((UF,)),
     title=("NAME", "RQ_COMPANY_NAME", "RQ_LAST_NAME", "RQ_FIRST_NAME"),
+    unseen=(UNSEEN_COUNTED,),
 )
 
 
@@ -223,6 +225,7 @@ crm_bank_details = Stream(
     exclude=without_requisite,
     fetch=by_id(BANK_DETAILS, ENTITY_TYPE_ID=REQUISITE),
     covered=("ENTITY_ID",),
+    unseen=(UNSEEN_COUNTED,),
     title=("NAME", "RQ_BANK_NAME"),
 )
 

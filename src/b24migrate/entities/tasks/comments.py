@@ -11,6 +11,7 @@ from b24migrate.entities.attachments import drive_refs
 from b24migrate.entities.chats.streams import attached_files as files_of_message
 from b24migrate.entities.chats.streams import join_files
 from b24migrate.entities.readers import NOTHING, mark_unread
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.messages import say
 from b24migrate.model.answers import decode_emoji, open_entry, unexpected_answer
 from b24migrate.model.errors import GateUnmet, Permanent
@@ -23,9 +24,6 @@ from b24migrate.model.values import objects
 from b24migrate.ports import Answer, Command, Source
 
 UNSEEN = say("skip.unseen_comments")
-UNSEEN_VERSIONS = say(
-    "delta.unseen.drive_files"
-)  # `disk.file.get` returns the version, the records that name a file do not
 # Seconds between a comment on the forum and its copy in the chat: a user who writes the same text again takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")

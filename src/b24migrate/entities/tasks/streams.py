@@ -16,12 +16,12 @@ from b24migrate.entities.codes import OWNER_STREAMS, crm_link
 from b24migrate.entities.custom_fields import task_fields
 from b24migrate.entities.readers import fetch_either, fetch_one_by_one, fetch_together, mark_unread
 from b24migrate.entities.tasks.comments import (
-    UNSEEN_VERSIONS,
     find_unseen_comments,
     is_open,
     task_comments,
     with_chats,
 )
+from b24migrate.entities.unseen import UNSEEN_VERSIONS
 from b24migrate.entities.user_refs import person
 from b24migrate.messages import say
 from b24migrate.model.answers import unexpected_answer

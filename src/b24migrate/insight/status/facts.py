@@ -277,6 +277,11 @@ class Facts:
         places = {name: one.places for name, one in self.registers.items()}
         return (*sentences(entity, self.counters, places), *self.state(entity).notes)
 
+    def is_verified(self, entity: Entity) -> bool:
+        """Not while a record waits that was read again since: a run of another entity does not send it."""
+        streams = [self.streams[stream.name] for stream in entity.streams]
+        return self.state(entity).verified and not any(one.waiting or one.retrying for one in streams)
+
     @property
     def snapshot(self) -> Snapshot:
         return Snapshot(self.run_id, {one.name: self._status(one) for one in self.entities}, self.moved, self.cutover)
@@ -285,7 +290,7 @@ class Facts:
         state = self.state(entity)
         return EntityStatus(
             entity.name,
-            state.verified,
+            self.is_verified(entity),
             {phase: state.phase(phase) for phase in PHASES},
             {stream.name: self.streams[stream.name] for stream in entity.streams},
             self.notes(entity),

@@ -181,7 +181,7 @@ def _entity(facts: Facts, entity: Entity) -> EntityView:
     planned = facts.run is not None and entity.name in facts.run.plan.entities
     phases = tuple(_phase(phase, state.phase(phase), state.phase(LATE)) for phase in PHASES)
     streams = tuple(facts.streams[stream.name] for stream in entity.streams)
-    return EntityView(entity.name, planned, state.verified, phases, streams, facts.notes(entity))
+    return EntityView(entity.name, planned, facts.is_verified(entity), phases, streams, facts.notes(entity))
 
 
 def _phase(name: str, one: PhaseState, late: PhaseState) -> PhaseView:

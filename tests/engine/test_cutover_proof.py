@@ -1,0 +1,81 @@
+"""How long the proof of a finish holds: until a later run finds something, whatever comes after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engine.migrated import TakeUp, migrated
+from tests.engine.test_cutover import PLAN, SETTINGS, deal, finish, freeze, go_live, rehearse
+from tests.engine.world import World
+
+from b24migrate.engine import plan
+from b24migrate.engine.cutover import NotNow
+from b24migrate.engine.phases.cutover_state import LIVE, CutoverState, Step
+from b24migrate.engine.plan import Plan, Run
+from b24migrate.insight.cutover import is_late
+
+
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    def further(made: World) -> None:
+        assert [step(made).exit_code for step in (rehearse, freeze, finish)] == [0, 0, 0]
+
+    with migrated(tmp_path_factory.mktemp("proof"), PLAN, settings=SETTINGS, further=further) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def quiet(proven: TakeUp, tmp_path: Path) -> World:
+    """After its finish."""
+    return proven(tmp_path)
+
+
+def sync(made: World) -> None:
+    with made.app() as app:
+        app.runner.run(app.chosen(), delta=True, tick=made.leap())
+
+
+def test_delta_runs_that_find_nothing_leave_the_proof(quiet: World) -> None:
+    sync(quiet)
+    sync(quiet)
+    assert go_live(quiet).is_live
+
+
+@pytest.mark.parametrize("later", [sync, lambda made: made.run()], ids=["sync", "run"])
+def test_what_a_later_run_found_breaks_the_proof_also_if_the_next_one_finds_nothing(
+    quiet: World, later: Callable[[World], None]
+) -> None:
+    """The certificate knows nothing of it."""
+    quiet.change("crm_deals", id=deal(quiet), fields={"title": "Поздно"})
+    later(quiet)
+    sync(quiet)
+    with pytest.raises(NotNow, match="no longer proven"):
+        go_live(quiet)
+    assert finish(quiet).exit_code == 0
+    sync(quiet)
+    assert go_live(quiet).is_live
+    quiet.change("crm_deals", id=deal(quiet), fields={"title": "Ещё позже"})
+    later(quiet)
+    assert go_live(quiet).quiet is not None
+
+
+def test_runs_before_going_live_are_not_late_within_the_same_second() -> None:
+    """A small company goes through all steps in less than that."""
+    early, late = (
+        Run(f"2026-11-19T19:04:12Z-{ms}ab12", Plan((), ()), started="2026-11-19T19:04:12Z") for ms in ("001", "009")
+    )
+    went = Step(early.started, early.started, "anna", run=early.id)
+    for step, found in ((went, [False, True]), (replace(went, run=""), [True, True])):  # an earlier version kept no run
+        live = CutoverState().with_step(LIVE, step)
+        assert [is_late(live, one) for one in (early, late)] == found
+
+
+def test_going_live_keeps_the_last_run_before_it(quiet: World) -> None:
+    sync(quiet)
+    with quiet.app() as app:
+        run = plan.current(app.context.store)
+    assert run is not None
+    assert go_live(quiet).step(LIVE).run == run.id
