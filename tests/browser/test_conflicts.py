@@ -32,7 +32,8 @@ def test_a_conflict_is_decided_by_button_and_by_table(browser: Browser, finished
         table = kept.value.path().read_text("utf-8-sig")
         assert f"groups,{GROUP},NAME," in table
         file = tmp_path / "decided.csv"
-        file.write_text(table.replace(",", ";"), "utf-8")  # as a spreadsheet saves it
+        changed = re.sub(rf"(groups,{GROUP},NAME,.*),target,", r"\1,source,", table)
+        file.write_text(changed.replace(",", ";"), "utf-8")  # as a spreadsheet saves it
         page.locator("#file").set_input_files(file)
         expect(page.locator("#result")).to_contain_text("Decided: 1.")
         file.write_bytes("stream;source_id;decision\ngroups;Ж;source\n".encode("cp1251"))
