@@ -12,11 +12,11 @@ from tests.chaos import native, proof, storm
 from tests.chaos.kills import Migration
 from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
-from tests.chaos.proof import LATER, STREAMS, Difference, Proof
+from tests.chaos.proof import LATER, STREAMS, Compared, Proof
 from tests.php_box import PhpBox, php_box
 
 Prove = Callable[[Source, Portal, Migration, Json], Proof]
-Compare = Callable[[Source, Portal, Migration], Iterator[Difference]]
+Compare = Callable[[Source, Portal, Migration], Compared]
 Edit = Callable[[Portal, str, str, str], None]
 ALL = (*STREAMS, *LATER)
 # Changes that users make on the box.
@@ -39,7 +39,7 @@ class Box:
     settings: str = ""  # its configuration besides its address
     habits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options of commands
     prove: Prove = lambda source, box, _migration, status: proof.prove(source, box, status)
-    compare: Compare = proof.differences
+    compare: Compare = proof.compare_box
     edit: Edit = lambda box, stream, number, text: box.edit(stream, number, {NAMES[stream]: text})
     book: Callable[[Portal], Json] = proof.snapshot  # data that a further run must not change
     in_turn: bool = False
@@ -69,7 +69,7 @@ def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
                 "resume": ("--full",),
             },
             prove=native.prove,
-            compare=native.differences,
+            compare=native.compare_box,
             edit=native.edit,
             book=native.book,
             in_turn=True,

@@ -210,15 +210,16 @@ class Life:
         ledger, source, migration = self.report.ledger, self.source(), self.migration
         migration.report()
         listed = json.loads(migration.output("conflicts", "--json"))["conflicts"]
+        compared = self.box.compare(source, self.box.portal, migration)
         found: list[str] = [
-            *ledger.listed_conflicts(source, listed),
-            *ledger.differences(source, self.cloud.now(), self.box.compare(source, self.box.portal, migration)),
+            *ledger.listed_conflicts(source, compared.wanted, listed),
+            *ledger.differences(source, self.cloud.now(), compared.differences),
             *ledger.deletions(source, self.cloud, migration.table("deleted"), migration.table("links"), policy),
-            *ledger.accounts(source, status(migration)),
+            *ledger.accounts(compared.differences, status(migration)),
             *self.box.strays(),
         ]
         self.report.differences += [f"after {when}: {one}" for one in found]
-        ledger.look(source)
+        ledger.look(source, compared.wanted)
 
     def nothing_more(self) -> None:
         """One delta pass more changes nothing on the box."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from tests.chaos.oracle import Json, Source
+from tests.chaos.oracle import Fields, Json, Source
 from tests.chaos.oracle import key as key_of
 from tests.chaos.oracle.fate import failures
 from tests.chaos.portals import Portal
@@ -40,6 +40,7 @@ CLOSED = "5"
 EDITED_A_DAY = 2  # of each stream, of those that changed at the source and of others
 Id = tuple[str, str]  # stream and id of the source
 Ids = dict[str, set[str]]
+Wanted = Mapping[str, Mapping[str, Fields]]
 
 
 def by_stream() -> Ids:
@@ -51,7 +52,6 @@ class Ledger:
     moves: str = "nothing"  # effect of a message in a task's chat on the list of tasks
     known: Ids = field(default_factory=by_stream)  # shown to a pass that ended
     created: Ids = field(default_factory=by_stream)
-    excluded_chats: set[str] = field(default_factory=set)  # of those known: no store keeps one that is gone
     unseen: set[Id] = field(default_factory=set)  # changed in a way that a delta pass may miss
     missed: set[Id] = field(default_factory=set)  # of these, what one did miss
     traps: dict[Id, str] = field(default_factory=dict)  # the latest change of a record that moves no date
@@ -60,6 +60,7 @@ class Ledger:
     both: set[Id] = field(default_factory=set)  # changed on both sides since the last pass
     conflicts: set[Id] = field(default_factory=set)
     told: Ids = field(default_factory=by_stream)  # as deleted
+    wanted: Wanted = field(default_factory=dict)  # what the last pass had to bring
     counts: Counter[str] = field(default_factory=Counter)
 
     # ------------------------------------------------------------ what happens
@@ -76,12 +77,12 @@ class Ledger:
             if is_explained(one["stream"], one["trap"]) and not counted:
                 self.unseen.add((one["stream"], one["id"]))
 
-    def look(self, source: Source) -> None:
+    def look(self, source: Source, wanted: Wanted) -> None:
         """Notes the records that a pass was shown. A record that it may have missed may disappear before any pass sees
         it."""
+        self.wanted = wanted
         for stream, rows in source.rows.items():
             self.known[stream] |= {one for one in rows if (stream, one) not in self.unseen}
-        self.excluded_chats |= source.excluded_chats
         self.both.clear()
 
     def edit(
@@ -169,11 +170,12 @@ class Ledger:
             if (access or (policy == "delete" and not row["reason"])) and one in on_box:
                 yield f"{one[0]}: {one[1]} is deleted and still on the box, without a reason"
 
-    def listed_conflicts(self, source: Source, listed: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    def listed_conflicts(self, source: Source, wanted: Wanted, listed: Iterable[Mapping[str, str]]) -> Iterator[str]:
         """Exactly the records that changed on both sides and can be sent."""
         found = {(row["stream"], row["source_id"]) for row in listed}
         bad = failures(source)
-        must = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
+        there = {(stream, one) for stream, one in self.both if one in source[stream] and one not in bad[stream]}
+        must = {one for one in there if self.is_to_be_sent(*one, wanted)}
         for missing in sorted(must - found):
             trap = self.traps.get(missing, "an ordinary change")
             yield f"{missing[0]}: {missing[1]} changed on both sides ({trap}) and is not listed"
@@ -184,13 +186,25 @@ class Ledger:
             self.edited.pop(one, None)  # by the rule the source's version was written
         self.conflicts |= found
 
-    def accounts(self, source: Source, status: Json) -> Iterator[str]:
+    def is_to_be_sent(self, stream: str, number: str, wanted: Wanted) -> bool:
+        """Whether the box must get other values than it had to get last. A change may have been taken back; and a task
+        loses a parent that the box never had."""
+        key, volatile = key_of(stream, number), STREAMS[stream].changes.volatile
+        before, now = (one.get(stream, {}).get(key) for one in (self.wanted, wanted))
+        if before is None or now is None:
+            return True
+        return any(before.get(name) != now.get(name) for name in {*before, *now} - {*volatile})
+
+    def accounts(self, found: Iterable[Difference], status: Json) -> Iterator[str]:
         """The sums of every stream match, and no work is left. Verify counts records that the source no longer shows
-        but whose deletion cannot be proven."""
+        but whose deletion cannot be proven: the box still has them."""
+        extra: Counter[str] = Counter()
+        for one in found:
+            extra[one.stream] += one.what == EXTRA and not self.is_told(one)
         for about in status["entities"].values():
             for stream, counts in about["streams"].items():
                 arrived = counts["import_ok"] + counts["import_err"] + counts["excluded"]
-                unshown = len(self.gone(source, stream)) if counts["mismatch"] else 0
+                unshown = extra[stream] if counts["mismatch"] else 0
                 if arrived - counts["retrieved"] not in (0, unshown) or counts["new"] or counts["error_retry"]:
                     yield f"{stream}: {counts['retrieved']} read, {arrived} arrived, failed or excluded: {counts}"
                 if counts["reported"] is not None and counts["reported"] + counts["deleted"] != counts["retrieved"]:
@@ -198,11 +212,8 @@ class Ledger:
                 if counts["deleted"] != len(self.told[stream]):
                     yield f"{stream}: {counts['deleted']} counted as deleted, {len(self.told[stream])} listed"
 
-    def gone(self, source: Source, stream: str) -> set[str]:
-        """Records that are not shown any more and not listed as deleted. No store keeps an excluded chat."""
-        found = self.known[stream] - source[stream].keys() - self.told[stream]
-        of_chats = stream in ("chats", "chat_messages")
-        return {one for one in found if not (of_chats and one.partition(":")[0] in self.excluded_chats)}
+    def is_told(self, one: Difference) -> bool:
+        return any(one.key == key_of(one.stream, number) for number in self.told[one.stream])
 
 
 def is_provable(stream: str, number: str, there: Mapping[str, set[str]]) -> bool:

@@ -14,7 +14,7 @@ from tests.chaos.oracle import key as key_of
 from tests.chaos.oracle.fate import orphans
 from tests.chaos.oracle.source import SALES, TIMELINE
 from tests.chaos.portals import Portal
-from tests.chaos.proof import EXTRA, LATER, MISSING, STREAMS, Difference, Proof, accounts
+from tests.chaos.proof import EXTRA, LATER, MISSING, STREAMS, Compared, Difference, Proof, accounts
 
 CERTIFICATE = "certificate.jsonl"
 NOWHERE = "none"  # of what the box had said that it does not keep
@@ -85,27 +85,28 @@ def prove(source: Source, box: Portal, migration: Migration, status: Json) -> Pr
     return proof
 
 
-def differences(source: Source, box: Portal, migration: Migration) -> Iterator[Difference]:
+def compare_box(source: Source, box: Portal, migration: Migration) -> Compared:
     """The same for a company that keeps changing: deleted records are not counted, and values are not compared."""
     links, bad = _links(migration), failures(source)
     held = {stream: [_row(one) for one in links if one.stream == stream] for stream in (*STREAMS, *LATER)}
     ids = Ids(source, held, box.webhook.partition("/rest/")[0], {owner: [] for owner in source.custom})
     wanted = expected(source, ids)
+    found: list[Difference] = []
     for stream in (*STREAMS, *LATER):
         there = {one.key for one in links if one.stream == stream}
         linked = {key_of("users", one) for one in source.linked} if stream == "users" else set()
-        yield from (Difference(stream, key, MISSING) for key in sorted(wanted[stream].keys() - there))
-        yield from (Difference(stream, key, EXTRA) for key in sorted(there - wanted[stream].keys() - linked))
-    for one in (*_doubles([one for one in book(box) if not one["deleted"]], links), *_order(links)):
-        yield Difference("", "", one)
+        found += (Difference(stream, key, MISSING) for key in sorted(wanted[stream].keys() - there))
+        found += (Difference(stream, key, EXTRA) for key in sorted(there - wanted[stream].keys() - linked))
+    living = [one for one in book(box) if not one["deleted"]]
+    found += (Difference("", "", one) for one in (*_doubles(living, links), *_order(links)))
     rightly = orphans(source, bad)
     for row in migration.table("findings"):
         nobody = row["fate"] == "dangling" and row["expected"] in bad["users"]  # a user who cannot be imported
         if (row["source_id"], row["expected"]) not in rightly and not nobody:
             what = " ".join(f"{name}={value[:120]!r}" for name, value in row.items() if value)
-            yield Difference(
-                row["stream"], key_of(row["stream"], row["source_id"]), f"verify found {what}", row["field"]
-            )
+            key = key_of(row["stream"], row["source_id"])
+            found.append(Difference(row["stream"], key, f"verify found {what}", row["field"]))
+    return Compared(wanted, found)
 
 
 def edit(box: Portal, stream: str, number: str, text: str) -> None:

@@ -49,6 +49,13 @@ class Difference(NamedTuple):
         return f"{self.stream}: {self.key} {self.what}" if self.key else f"{self.stream}: {self.what}"
 
 
+class Compared(NamedTuple):
+    """The fields of every record that must be on the box, by stream and key, and what differs from them."""
+
+    wanted: Mapping[str, Mapping[str, Fields]]
+    differences: list[Difference]
+
+
 @dataclass(slots=True)
 class Proof:
     """Differences in words; none means proven."""
@@ -80,13 +87,12 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
     return proof
 
 
-def differences(source: Source, box: Portal, _migration: Json = None) -> Iterator[Difference]:
-    """On the box, without regard to the store."""
+def compare_box(source: Source, box: Portal, _migration: Json = None) -> Compared:
+    """Without regard to the store."""
     held = snapshot(box)
     wanted = expected(source, ids_on_box(source, box, held))
-    for stream in held:
-        yield from compare(stream, wanted[stream], held[stream])
-    yield from (Difference("", "", one) for one in conduct(box))
+    found = [one for stream in held for one in compare(stream, wanted[stream], held[stream])]
+    return Compared(wanted, [*found, *(Difference("", "", one) for one in conduct(box))])
 
 
 # ---------------------------------------------------------------- on the box

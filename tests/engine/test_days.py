@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.chaos.ledger import Ledger
 from tests.chaos.oracle import Source, source_of
 from tests.chaos.portals import Portal
-from tests.chaos.proof import differences
+from tests.chaos.proof import EXTRA, Difference, compare_box
 from tests.engine.every_stream import PLAN
 from tests.engine.world import World, world
 
@@ -50,10 +50,11 @@ def compare(made: World, ledger: Ledger) -> Iterator[str]:
     with made.app() as app:
         make_report(app, Request(folder, "en", str, True))
         told = status.snapshot(app.context).to_json()
-    yield from ledger.differences(source, cloud.now(), differences(source, box))
+    compared = compare_box(source, box)
+    yield from ledger.differences(source, cloud.now(), compared.differences)
     yield from ledger.deletions(source, cloud, table(folder, "deleted"), table(folder, "links"), "keep")
-    yield from ledger.accounts(source, told)
-    ledger.look(source)
+    yield from ledger.accounts(compared.differences, told)
+    ledger.look(source, compared.wanted)
 
 
 def seen_from_outside(running: Running) -> Portal:
@@ -68,15 +69,49 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
 def test_a_deletion_is_demanded_only_of_what_a_pass_was_shown() -> None:
     """An item of a checklist that comes and goes while its task does not change may have been missed."""
     ledger, items = Ledger(), "task_checklists"
-    ledger.look(shown(items, "1:1"))
+    ledger.look(shown(items, "1:1"), {})
     lists = {"created": ["1:2", "1:3"], "changed": [], "deleted": []}
     unseen = {"stream": items, "id": "1:2", "done": "created", "trap": "checklist"}
     ledger.note({"streams": {items: lists}, "invisible": [unseen]})
-    ledger.look(shown(items, "1:1", "1:2", "1:3"))
+    ledger.look(shown(items, "1:1", "1:2", "1:3"), {})
     assert ledger.known[items] == {"1:1", "1:3"}
     ledger.bring_all()
-    ledger.look(shown(items, "1:1", "1:2", "1:3"))
+    ledger.look(shown(items, "1:1", "1:2", "1:3"), {})
     assert ledger.known[items] == {"1:1", "1:2", "1:3"}
+
+
+def test_a_conflict_is_demanded_only_of_what_is_to_be_sent() -> None:
+    """A task loses a parent that the box never had: nothing is sent. Another title is."""
+    ledger, tasks = Ledger(), "tasks"
+    before = {f"source:{tasks}:{one}": {"title": "one", "parentId": None} for one in ("1", "2")}
+    ledger.look(shown(tasks, "1", "2"), {tasks: before})
+    now = {tasks: {**before, f"source:{tasks}:2": {"title": "two", "parentId": None}}}
+    assert [ledger.is_to_be_sent(tasks, one, now) for one in ("1", "2", "3")] == [False, True, True]
+
+
+def test_records_that_are_not_shown_any_more_are_counted_on_the_box() -> None:
+    """Of two messages of a vanished chat one was listed as deleted."""
+    ledger, messages = Ledger(), "chat_messages"
+    ledger.told[messages] = {"7:2"}
+    counts = {
+        "import_ok": 5,
+        "import_err": 0,
+        "excluded": 0,
+        "new": 0,
+        "error_retry": 0,
+        "reported": None,
+        "deleted": 1,
+    }
+    found = [Difference(messages, f"source:chat:msg:{one}", EXTRA) for one in (1, 2)]
+
+    def accounts(retrieved: int, mismatch: int) -> list[str]:
+        row = {**counts, "retrieved": retrieved, "mismatch": mismatch}
+        return list(ledger.accounts(found, {"entities": {"chats": {"streams": {messages: row}}}}))
+
+    assert accounts(4, 1) == []
+    assert accounts(5, 0) == []
+    assert accounts(4, 0)
+    assert accounts(3, 2)
 
 
 def shown(stream: str, *ids: str) -> Source:
