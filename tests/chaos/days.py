@@ -213,7 +213,7 @@ class Life:
         compared = self.box.compare(source, self.box.portal, migration)
         found: list[str] = [
             *ledger.listed_conflicts(source, compared.wanted, listed),
-            *ledger.differences(source, self.cloud.now(), compared.differences),
+            *ledger.differences(source, self.cloud.now(), compared),
             *ledger.deletions(source, self.cloud, migration.table("deleted"), migration.table("links"), policy),
             *ledger.accounts(compared.differences, status(migration)),
             *self.box.strays(),

@@ -13,7 +13,7 @@ from tests.chaos.oracle import Fields, Json, Source
 from tests.chaos.oracle import key as key_of
 from tests.chaos.oracle.fate import failures
 from tests.chaos.portals import Portal
-from tests.chaos.proof import EXTRA, Difference
+from tests.chaos.proof import EXTRA, Compared, Difference
 
 from b24migrate.entities import catalog
 
@@ -61,6 +61,7 @@ class Ledger:
     conflicts: set[Id] = field(default_factory=set)
     told: Ids = field(default_factory=by_stream)  # as deleted
     wanted: Wanted = field(default_factory=dict)  # what the last pass had to bring
+    files: dict[str, Fields] = field(default_factory=dict)  # as the first pass that was shown each had to bring it
     counts: Counter[str] = field(default_factory=Counter)
 
     # ------------------------------------------------------------ what happens
@@ -81,6 +82,7 @@ class Ledger:
         """Notes the records that a pass was shown. A record that it may have missed may disappear before any pass sees
         it."""
         self.wanted = wanted
+        self.files = {**wanted.get("files", {}), **self.files}
         for stream, rows in source.rows.items():
             self.known[stream] |= {one for one in rows if (stream, one) not in self.unseen}
         self.both.clear()
@@ -124,12 +126,14 @@ class Ledger:
 
     # ------------------------------------------------------------ what must be
 
-    def differences(self, source: Source, now: float, found: Iterable[Difference]) -> Iterator[str]:
+    def differences(self, source: Source, now: float, compared: Compared) -> Iterator[str]:
         """`now`: on the portal."""
         unseen = {key_of(*one): one for one in self.unseen if not is_fresh(source, *one, now)}
         edited = {(key_of(*one), name) for one, name in self.edited.items()}
-        for one in found:
+        for one in compared.differences:
             stream = STREAMS.get(one.stream)
+            if one.stream == "files" and self.is_lost_file(one.key, compared.wanted):
+                continue
             if one.what == EXTRA:
                 known = one.stream == "files" or one.key in self.keys(one.stream)
                 if not known or (stream and stream.deletions.access):
@@ -140,6 +144,12 @@ class Ledger:
                 self.missed.add(unseen[one.key])
             else:
                 yield str(one)
+
+    def is_lost_file(self, key: str, wanted: Wanted) -> bool:
+        """Whether the source had other bytes under this object when a pass read it. The message that it was uploaded
+        with is gone, and what else it is attached to keeps a link to nothing: the box keeps the file."""
+        read = self.files.get(key)
+        return read is not None and read != wanted["files"].get(key, read)
 
     def keys(self, stream: str) -> set[str]:
         """Of what was ever there."""

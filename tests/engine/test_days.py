@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.chaos.ledger import Ledger
 from tests.chaos.oracle import Source, source_of
 from tests.chaos.portals import Portal
-from tests.chaos.proof import EXTRA, Difference, compare_box
+from tests.chaos.proof import EXTRA, Compared, Difference, compare_box
 from tests.engine.every_stream import PLAN
 from tests.engine.world import World, world
 
@@ -51,7 +51,7 @@ def compare(made: World, ledger: Ledger) -> Iterator[str]:
         make_report(app, Request(folder, "en", str, True))
         told = status.snapshot(app.context).to_json()
     compared = compare_box(source, box)
-    yield from ledger.differences(source, cloud.now(), compared.differences)
+    yield from ledger.differences(source, cloud.now(), compared)
     yield from ledger.deletions(source, cloud, table(folder, "deleted"), table(folder, "links"), "keep")
     yield from ledger.accounts(compared.differences, told)
     ledger.look(source, compared.wanted)
@@ -87,6 +87,16 @@ def test_a_conflict_is_demanded_only_of_what_is_to_be_sent() -> None:
     ledger.look(shown(tasks, "1", "2"), {tasks: before})
     now = {tasks: {**before, f"source:{tasks}:2": {"title": "two", "parentId": None}}}
     assert [ledger.is_to_be_sent(tasks, one, now) for one in ("1", "2", "3")] == [False, True, True]
+
+
+def test_a_file_whose_object_is_gone_stays_as_it_was_read() -> None:
+    """Its message is erased; a task that it was attached to as well shows an object without bytes."""
+    ledger, key = Ledger(), "source:file:disk:7"
+    ledger.look(shown("tasks"), {"files": {key: {"size": 836}}})
+    found = [Difference("files", key, "size is '836', not '0'", "size")]
+    for size, told in ((0, []), (836, [str(found[0])])):
+        compared = Compared({"files": {key: {"size": size}}}, found)
+        assert list(ledger.differences(shown("tasks"), 0.0, compared)) == told
 
 
 def test_records_that_are_not_shown_any_more_are_counted_on_the_box() -> None:
