@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from bench.bounds import COMMANDS
 from bench.figures import Figure, at_most
-from bench.full_pass import STEPS, UNCOUNTED, Company, carried, extrapolate, source_of
+from bench.full_pass import STEPS, Company, carried, extrapolate, source_of
 from bench.processes import box, passes
 
-SIZES, QUICK = (10, 20), (50, 100)  # parts of the company that are measured: one to so many
+DOWNLOADS = frozenset({"disk.file.get"})  # links of files; the records of this company have no others
+SIZES, QUICK = (5, 10), (50, 100)  # parts of the company that are measured: one to so many
 BATCH = "batch"
 BARS = {0.0: 2.5, 0.001: 3.0, 0.01: 5.0, 0.05: 12.0}  # share of records that changed: percent of the full pass
 
@@ -37,7 +38,7 @@ def measured(quick: bool) -> Iterator[Figure]:
     found = carried(done[larger]["steps"])
     full = sum(requests for _, requests, _, _ in extrapolate(found, Company().part(larger)))
     for large, small in zip(done[larger]["deltas"], done[smaller]["deltas"], strict=True):
-        methods = [one for one in methods_of(large, small) if one.name not in UNCOUNTED]
+        methods = [one for one in methods_of(large, small) if one.name not in DOWNLOADS]
         total = sum(one.of_whole(larger, smaller) for one in methods)
         share = 100 * total / full
         for one in sorted(methods, key=lambda one: -one.of_whole(larger, smaller)):

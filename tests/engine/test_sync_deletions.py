@@ -12,6 +12,7 @@ import pytest
 from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World, small, world
 
+from b24migrate.engine import analysis
 from b24migrate.engine.phases import deletions
 from b24migrate.engine.run import RunResult
 from b24sim.company.crm_ids import DEAL
@@ -128,6 +129,35 @@ def test_what_the_portal_refuses_to_show_is_not_deleted(crm: World, delta: bool)
     items.refused = set()
     assert sync(crm, **GO).exit_code == 0
     assert crm.entity("crm_deals").verified
+
+
+@pytest.mark.parametrize(
+    ("admin", "refused", "sampled"),
+    [(True, (), True), (True, (2,), False), (False, (), False)],
+    ids=["sampled", "a refusal in the sample", "no administrator"],
+)
+def test_of_many_an_administrator_is_asked_about_a_sample(
+    crm: World, monkeypatch: pytest.MonkeyPatch, admin: bool, refused: tuple[int, ...], sampled: bool
+) -> None:
+    """Half of eight; and one neighbor with each request."""
+    monkeypatch.setattr(deletions, "SLICE", 4)
+    monkeypatch.setattr(deletions, "NEIGHBOURS", 1)
+    if not admin:
+        for_phases = analysis.Analysis.for_phases.__get__
+        monkeypatch.setattr(
+            analysis.Analysis, "for_phases", property(lambda known: for_phases(known)._replace(admin=False))
+        )
+    items = crm.cloud.portal.company.crm.items[DEAL]
+    hidden = {items.ids[place] for place in refused}
+    items.refused = hidden
+    gone = [one for one in items.ids[:8] if one not in hidden]
+    for one in gone:
+        crm.change("crm_deals", "delete", id=one)
+    asked = crm.cloud.portal.stats.inner["crm.item.get"]
+    assert sync(crm, **MANY).exit_code == (5 if refused else 0)
+    assert crm.deleted("CrmDeals") == set(map(str, gone))
+    requested = crm.cloud.portal.stats.inner["crm.item.get"] - asked
+    assert requested == 4 + 1 if sampled else requested >= 8 + 2
 
 
 def test_when_many_are_refused_the_get_stops(crm: World) -> None:

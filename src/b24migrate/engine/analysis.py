@@ -31,7 +31,8 @@ class Analysis:
         )
         # Only a call shows that a method is missing: `method.get` denies some that work.
         known = self.facts
-        return PortalFacts(scopes, there, lacking if known.called else frozenset(), known.ahead_s, known.zone_s)
+        lacking = lacking if known.called else frozenset()
+        return PortalFacts(scopes, there, lacking, known.ahead_s, known.zone_s, admin=known.admin is True)
 
 
 def load(store: Store) -> Analysis:

@@ -68,6 +68,7 @@ class Facts(NamedTuple):
     lacking: frozenset[str] = frozenset()  # and the ones it says that it has not
     ahead_s: float = 0.0  # the portal's clock minus ours
     zone_s: int | None = None  # the zone of the webhook's owner minus the server's; None: unknown
+    admin: bool = False  # the owner of the first webhook certainly is an administrator
 
     def grants(self, scope: str) -> bool:
         return self.scopes is None or scope in self.scopes

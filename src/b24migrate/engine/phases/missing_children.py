@@ -27,6 +27,7 @@ from b24migrate.model.streams import Stream
 from b24migrate.ports import CHANGES, CHECKPOINTS, DELETIONS, Answer, Command, RegisterRow
 
 COMMANDS = 50  # in one request
+FIRST_PAGES = 4  # of a parent in its first request, if there is room; twice as many in each further one
 PARENTS = 400  # of a job
 WIDE = "wide"  # the hint that `Tail.ids` shows all children
 
@@ -101,7 +102,7 @@ def seed(context: RunContext, scope: str, stream: Stream, pass_no: int, which: i
 
 def seek(context: RunContext, job: Job) -> Follow:
     stream, reading = context.streams[job.args["stream"]], find_reading(context, job)
-    losses, most = list(find_losses(context, stream, reading, job.args["parents"])), 1
+    losses, most = list(find_losses(context, stream, reading, job.args["parents"])), FIRST_PAGES
     while waiting := [one for one in losses if one.verdict is None]:
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "parents": [one.progress for one in losses]})]
