@@ -12,6 +12,8 @@ import pytest
 from tests.engine.world import World, small, world
 
 from b24migrate.engine.phases.read_children import children, gap_key, prove, trusted_prefix
+from b24migrate.engine.run import RunResult
+from b24migrate.insight import certificate
 from b24migrate.model.records import Job
 from b24migrate.ports import CHECKPOINTS, RegisterRow
 from b24sim.message_habits import MessageHabits
@@ -158,20 +160,45 @@ def test_rows_that_appear_while_pages_are_read_are_no_drift(small: World) -> Non
     assert small.stream("users").drift == 0
 
 
-def test_a_chat_that_the_source_does_not_show_any_more_is_a_finding(talk: World) -> None:
-    """The portal answers alike for one that is deleted and one that the webhook's owner has left."""
+@pytest.mark.parametrize("delta", [True, False], ids=["delta", "full"])
+def test_a_chat_that_the_source_does_not_show_any_more_counts_as_read_before(talk: World, delta: bool) -> None:
+    """The portal answers alike for one that is deleted and one that the webhook's owner has left. That is said, and
+    stops neither the certificate nor later runs."""
     chat = max(talk.records("Chats"), key=int)
     messages = sum(key.startswith(f"{chat}:") for key in talk.records("ChatMessages"))
+    before = [talk.stream(one) for one in ("chats", "chat_messages")]
     talk.change("chats", "delete", id=int(chat))
+    for _ in range(2):
+        assert again(talk, delta).exit_code == 0
+        after = [talk.stream(one) for one in ("chats", "chat_messages")]
+        assert [(one.read, one.imported, one.deleted, one.findings) for one in after] == [
+            (one.read, one.imported, 0, 0) for one in before
+        ]
+        told = [str(one) for one in talk.entity("chats").notes if "not shown by the source" in str(one)]
+        assert [one.split(". ")[0] for one in told] == [
+            "chats: 1 not shown by the source any more",
+            *([] if delta else [f"chat_messages: {messages} not shown by the source any more"]),
+        ]
+    with talk.app() as app:
+        made = certificate.make(app.context, talk.folder / "certificate.jsonl")
+    assert made.lines
+
+
+def again(made: World, delta: bool) -> RunResult:
+    with made.app() as app:
+        return app.runner.run(app.chosen(()), delta=delta, tick=made.leap())
+
+
+def test_when_many_chats_are_not_shown_any_more_the_webhook_may_have_lost_rights(talk: World) -> None:
+    chats = [int(one) for one in talk.records("Chats")][:6]
+    for chat in chats:
+        talk.change("chats", "delete", id=chat)
     assert talk.run().exit_code == 5
-    findings = talk.sql("SELECT Stream, Fate, Field, Expected, Actual FROM Findings ORDER BY Stream DESC")
-    total = len(talk.records("ChatMessages"))
-    assert findings == [
-        ("chats", "extra", "source", "7", "8"),
-        ("chat_messages", "extra", "source", str(total - messages), str(total)),
-    ]
+    findings = talk.sql("SELECT Stream, Fate, Field, Expected, Actual FROM Findings WHERE Stream = 'chats'")
+    assert findings == [("chats", "extra", "source", "2", "8")]
     assert not talk.entity("chats").verified
-    assert (len(talk.imported("chats")), talk.stream("chats").deleted) == (8, 0)
+    assert talk.run(run={"deletions_limit": 100}).exit_code == 0
+    assert talk.entity("chats").verified
 
 
 def test_a_listing_that_is_suddenly_empty_is_no_success(talk: World) -> None:

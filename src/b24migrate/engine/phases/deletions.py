@@ -16,7 +16,7 @@ from b24migrate.engine.phases import lanes, tails
 from b24migrate.engine.phases.context import Follow, RunContext, decode_extras, decode_readable, walk_deleted, walk_rows
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.hints import PAGES_OF_A_READING, SIZE, count_parents
-from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
+from b24migrate.engine.phases.inventory import count_in_pass, count_unshown, is_many
 from b24migrate.engine.phases.moved import note_deleted, note_for_next_pass
 from b24migrate.engine.phases.parent_lanes import PAGES_OF_A_PARENT, find_reading, walk_args
 from b24migrate.engine.phases.pull_through import current_pass
@@ -35,7 +35,6 @@ ASKED = 450  # at once: some methods take many in one command, others one in eac
 SLICE, NEIGHBOURS = 45, 5  # of these, with so many others that must be there
 NEAR = 50  # records among which neighbours are looked for
 STEP, FAR = 500, 9  # where all of these are gone too: so far apart, so often
-HANDFUL = 5  # so many may always be gone
 MARKED_AT_ONCE = 500
 # Not found by ID; no neighbour was found either; the source has it, and refuses to show it. Excused: gone for a reason
 # that is known, and does not count where many are.
@@ -375,7 +374,7 @@ def is_too_many(context: RunContext, stream: Stream, pass_no: int) -> bool:
     either."""
     absent = count_absent(context, stream) - count_absent(context, stream, [EXCUSED])
     known = count_in_pass(context, stream, pass_no) + count_unshown(context, stream, pass_no)
-    return absent > HANDFUL and absent * 100 > context.options.deletions_limit * known
+    return is_many(context, absent, known)
 
 
 def may_all_be_gone(context: RunContext) -> bool:

@@ -25,12 +25,23 @@ from b24migrate.engine.phases.stage import write_set_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
 from b24migrate.model.readings import Each, Keyset, Listing, PerParent
-from b24migrate.model.records import Job, Record, SetAside, Span, children_between, deleted_counter, order_key
+from b24migrate.model.records import (
+    Job,
+    Record,
+    SetAside,
+    Span,
+    children_between,
+    children_span,
+    deleted_counter,
+    order_key,
+)
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Entity, Stream
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 
 MOST_COUNTED = 100_000  # set aside by name; beyond that only their number is noted
+HANDFUL = 5  # so many may always be gone
+LOOKED_AT = 200  # records at a time
 LONGEST_NAME = 80
 MOST_NAMED = 1_000  # in a note, of those that have the same reason
 
@@ -115,6 +126,8 @@ def write_inventory(context: RunContext, entity: Entity, stream: Stream, pass_no
     if found.drift and (last or not is_delta(context, stream, pass_no)):
         message = say("note.drift", stream=stream.name, reported=found.reported, retrieved=found.retrieved)
         context.note(entity.name, message, "error")
+    if kept := count_kept(context, stream, pass_no):
+        context.note(entity.name, say("note.not_shown", stream=stream.name, count=kept))
     note_estimates(context, entity, stream)
     now = values.utc_text(context.clock.now())
     latest = [
@@ -196,12 +209,14 @@ def counted_key(stream: Stream, part: Part) -> str:
 
 
 def count_retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
-    """Each record once, however many pages showed it, and those that a rule excludes; without those that are deleted. A
-    limited get asks only for what is not staged yet, so there everything staged counts."""
+    """Each record once, however many pages showed it, and those that a rule excludes; without those that are deleted.
+    What an earlier pass read and may only be hidden counts as read. A limited get asks only for what is not staged yet,
+    so there everything staged counts."""
     if context.options.test_limit:
         staged = sum(context.store.counts(stream.table).values()) - count_deleted(context, stream)
         return staged + count_set_aside(context, stream.name, "excluded")
-    return count_in_pass(context, stream, pass_no) + count_set_aside(context, stream.name, "excluded")
+    shown = count_in_pass(context, stream, pass_no) + count_kept(context, stream, pass_no)
+    return shown + count_set_aside(context, stream.name, "excluded")
 
 
 def count_in_pass(context: RunContext, stream: Stream, pass_no: int) -> int:
@@ -222,6 +237,31 @@ def count_unshown(context: RunContext, stream: Stream, pass_no: int) -> int:
     """How many were staged before, and are neither shown by this pass nor known to be deleted."""
     staged = sum(context.store.counts(stream.table).values())
     return staged - count_in_pass(context, stream, pass_no) - count_deleted(context, stream)
+
+
+def count_kept(context: RunContext, stream: Stream, pass_no: int) -> int:
+    """How many an earlier pass read and this one did not show, because the portal answers the same for a deleted record
+    and for a hidden one; and their children. None where so many are gone that the webhook may have lost rights."""
+    of = stream if stream.deletions.unprovable else context.streams.get(stream.parent)
+    if of is None or not of.deletions.unprovable or count_unshown(context, stream, pass_no) <= 0:
+        return 0
+    gone = count_unshown(context, of, pass_no)
+    if is_many(context, gone, gone + count_in_pass(context, of, pass_no)):
+        return 0
+    if of is stream:
+        return gone
+    hidden = walk_unshown(context, of, Span(), pass_no)
+    return sum(1 for one in hidden for _ in walk_unshown(context, stream, children_span(one.row_key), pass_no))
+
+
+def walk_unshown(context: RunContext, stream: Stream, span: Span, pass_no: int) -> Iterator[Record]:
+    while records := context.store.by_pass(stream.table, span, LOOKED_AT, pass_no=pass_no, shown=False):
+        yield from records
+        span = span._replace(lo=order_key(records[-1].row_key))
+
+
+def is_many(context: RunContext, gone: int, known: int) -> bool:
+    return gone > HANDFUL and gone * 100 > context.options.deletions_limit * known
 
 
 def pass_counter(stream: Stream, pass_no: int) -> str:

@@ -21,7 +21,7 @@ from b24migrate.engine.phases.comparison import (
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, ComposedRecord, Composer
 from b24migrate.engine.phases.context import Follow, RunContext, decode_readable
 from b24migrate.engine.phases.delta import is_delta
-from b24migrate.engine.phases.inventory import count_in_pass, count_unshown
+from b24migrate.engine.phases.inventory import count_in_pass, count_kept, count_unshown
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.read import SLOWLY, smaller_slice
 from b24migrate.messages import say
@@ -109,14 +109,17 @@ def count_on_target(
 
 
 def find_gone(context: RunContext, stream: Stream) -> list[Finding]:
-    """Earlier staged records that the latest full pass neither showed nor proved to be deleted."""
+    """Earlier staged records that the latest full pass neither showed nor proved to be deleted, although a deletion
+    could be proven."""
     latest = [
         row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
     ]
     if not latest or latest[0].get("Limited"):
         return []
     pass_no = current_pass(context, stream)
-    shown, unshown = count_in_pass(context, stream, pass_no), count_unshown(context, stream, pass_no)
+    kept = count_kept(context, stream, pass_no)
+    shown = count_in_pass(context, stream, pass_no) + kept
+    unshown = count_unshown(context, stream, pass_no) - kept
     if unshown <= 0:
         return []
     staged, note = shown + unshown, say("verify.not_shown", count=unshown)
