@@ -111,6 +111,28 @@ def test_what_was_decided_and_sent_meanwhile_is_told(talk: World, capsys: pytest
     assert decisions(talk) == {one: "source", other: "target"}
 
 
+def test_a_record_that_changed_after_the_table_was_written_is_not_decided(
+    talk: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until the table is written again, or its times are deleted. A second thought about the same values counts."""
+    one, other = divide(talk, 0, 1)
+    lines = write_table(talk)
+    talk.change("groups", id=one, fields={"NAME": "Changed once more"})
+    talk.run("groups", **ASK)
+    decided = "\n".join(lines).replace(",,", ",source,")
+    capsys.readouterr()
+    assert read_table(talk, decided) == 0
+    first, second, fix = capsys.readouterr().out.splitlines()
+    assert first.startswith("1 record decided.")
+    assert second == f"groups {one}: not decided. The record changed again after the table was written."
+    assert "delete the column at_utc" in fix
+    assert decisions(talk) == {one: "", other: "source"}
+    assert read_table(talk, decided.replace(",source,2", ",target,2")) == 0
+    assert decisions(talk) == {one: "", other: "target"}
+    assert read_table(talk, "\n".join(line.rpartition(",")[0] for line in decided.splitlines())) == 0
+    assert decisions(talk) == {one: "source", other: "source"}
+
+
 def test_a_table_of_many_lines(talk: World, tmp_path: Path) -> None:
     """Most of them about records that are in no conflict."""
     (one,) = divide(talk, 0)

@@ -64,7 +64,7 @@ def decide(  # noqa: PLR0917 (typer passes them by name)
     from b24migrate.cli.open_app import open_to_read
     from b24migrate.engine.phases.conflicts import DECISIONS
     from b24migrate.entities.names import stream_name
-    from b24migrate.insight.conflicts import Wanted, read_decisions
+    from b24migrate.insight.conflicts import Decisions, Wanted, read_decisions
     from b24migrate.insight.conflicts import decide as decide_all
     from b24migrate.model.errors import BadConfiguration
     from b24migrate.report import csv_tables
@@ -77,15 +77,19 @@ def decide(  # noqa: PLR0917 (typer passes them by name)
             return stream_name(name, app.context.streams)
 
         if file is None:
-            wanted = {Wanted(decision, known(stream)): list(ids or ())}
+            table = Decisions({Wanted(decision, known(stream)): list(ids or ())}, [])
         else:
-            wanted = read_decisions(app.context, csv_tables.read_lines(file, "conflicts --csv"), file, known)
-        decided = decide_all(app.context, wanted)
+            table = read_decisions(app.context, csv_tables.read_lines(file, "conflicts --csv"), file, known)
+        decided = decide_all(app.context, table.wanted)
     if as_json:
-        left = [{"stream": name, "source_id": key} for name, key in decided.left]
+        left = [{"stream": name, "source_id": key} for name, key in (*decided.left, *table.outdated)]
         text = json.dumps({"decided": decided.done, "not_decided": left}, ensure_ascii=False)
         typer.echo(harmless_json(context.obj.redact(text)))
         return
     typer.echo(phrase("conflicts.decided", count=decided.done))
     for name, key in decided.left:
         typer.echo(harmless(context.obj.redact(phrase("cli.conflicts.not_decided", stream=name, id=key))))
+    for name, key in table.outdated:
+        typer.echo(harmless(context.obj.redact(phrase("cli.conflicts.outdated", stream=name, id=key))))
+    if table.outdated:
+        typer.echo(phrase("cli.conflicts.outdated_fix"))

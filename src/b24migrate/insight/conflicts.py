@@ -143,6 +143,13 @@ class Decided(NamedTuple):
     left: list[tuple[str, str]]  # stream, id
 
 
+class Decisions(NamedTuple):
+    """Of a table. `outdated`: stream and ID of records that changed again after it was written."""
+
+    wanted: dict[Wanted, list[str]]
+    outdated: list[tuple[str, str]]
+
+
 def decide(context: RunContext, wanted: Mapping[Wanted, Iterable[str]]) -> Decided:
     done, left = 0, list[tuple[str, str]]()
     for one, ids in wanted.items():
@@ -160,61 +167,87 @@ def parts(ids: Iterable[str]) -> Iterator[list[str]]:
 
 
 class Line(NamedTuple):
-    """Of a table: what it decides of a field. The field is empty if the table does not name it."""
+    """Of a table: what it decides of a field. What the table does not have is empty."""
 
     number: int
     field: str
     decision: str
+    target: str
+    source: str
+    at: str
 
 
 def read_decisions(
     context: RunContext, lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
-) -> dict[Wanted, list[str]]:
-    """By decision and stream the IDs in a table like the one that was written. Lines without a decision are skipped,
-    and lines that repeat what is recorded of a field: they were written that way. `known` gives the name of a record
-    type, or raises BadConfiguration."""
+) -> Decisions:
+    """From a table like the one that was written. Lines without a decision are skipped, and lines that repeat what is
+    recorded of a field: they were written that way. `known` gives the name of a record type, or raises
+    BadConfiguration."""
     table: dict[str, dict[str, list[Line]]] = {}
     for stream, source_id, line in read_lines(lines, place, known):
         table.setdefault(stream, {}).setdefault(source_id, []).append(line)
-    found: dict[Wanted, list[str]] = {}
+    found = Decisions({}, [])
     for stream, records in table.items():
         for ids in parts(records):
             recorded = context.store.rows_of(CONFLICTS, [f"{stream}:{one}" for one in ids])
             for source_id in ids:
-                row = recorded.get(f"{stream}:{source_id}")
+                row, about = recorded.get(f"{stream}:{source_id}"), records[source_id]
                 said = {(one[0], one[4]) for one in (row.values["Fields"] or () if row else ())}
-                news = [one for one in records[source_id] if (one.field, one.decision) not in said]
-                if news:
-                    other = next((one for one in news if one.decision != news[0].decision), None)
-                    if other is not None:
-                        about = {"path": place, "first": news[0].number, "second": other.number}
-                        raise BadConfiguration(
-                            say("conflicts.both", **about, stream=stream, id=source_id), hint=say("conflicts.both_fix")
-                        )
-                    found.setdefault(Wanted(news[0].decision, stream), []).append(source_id)
+                news = [one for one in about if one.decision not in UNDECIDED and (one.field, one.decision) not in said]
+                if not news:
+                    continue
+                other = next((one for one in news if one.decision != news[0].decision), None)
+                if other is not None:
+                    numbers = {"path": place, "first": news[0].number, "second": other.number}
+                    raise BadConfiguration(
+                        say("conflicts.both", **numbers, stream=stream, id=source_id), hint=say("conflicts.both_fix")
+                    )
+                if row is not None and show_row(row, "").decidable and is_outdated(about, row):
+                    found.outdated.append((stream, source_id))
+                else:
+                    found.wanted.setdefault(Wanted(news[0].decision, stream), []).append(source_id)
     return found
+
+
+def is_outdated(lines: Sequence[Line], row: RegisterRow) -> bool:
+    """Whether the conflict was noted after the table was written, with other fields or values. A table without times
+    decides what is recorded now."""
+    now = str(row.values["AtUtc"])
+    times = {one.at for one in lines if one.at}
+    if not times or now in times:
+        return False
+    seen = {(one.field, one.target, one.source) for one in lines}
+    current = {
+        (str(name), str(target), str(source))
+        for name, _, target, source, _, at in row.values["Fields"] or ()
+        if at == now
+    }
+    return not current <= seen
 
 
 def read_lines(
     lines: Iterator[Sequence[str]], place: object, known: Callable[[str], str]
 ) -> Iterator[tuple[str, str, Line]]:
-    """Stream, ID and decision of each line that has one."""
+    """Stream, ID and what is said of a field."""
     head = [cell.strip().lower() for cell in next(lines, [])]
     if not set(head) >= NEEDED:
         raise BadConfiguration(say("conflicts.columns", path=place), hint=say("conflicts.columns_fix"))
-    places = [head.index(name) if name in head else len(head) for name in ("decision", "stream", "source_id", "field")]
+    wanted = ("decision", "stream", "source_id", "field", "target", "source", "at_utc")
+    places = [head.index(name) if name in head else len(head) for name in wanted]
     for number, cells in enumerate(lines, 2):
-        decision, stream, source_id, field = (cells[at].strip() if at < len(cells) else "" for at in places)
-        decision = decision.lower()
-        if decision in UNDECIDED:
-            continue
-        if decision not in DECISIONS:
+        decision, stream, source_id, field, target, source, time = (
+            cells[at] if at < len(cells) else "" for at in places
+        )
+        decision, stream, source_id, field = (one.strip() for one in (decision.lower(), stream, source_id, field))
+        if decision not in {*UNDECIDED, *DECISIONS}:
             raise BadConfiguration(
                 say("conflicts.odd_decision", path=place, number=number, decision=shorten(decision)),
                 hint=say("conflicts.columns_fix"),
             )
         if not stream or not source_id:
+            if decision in UNDECIDED:
+                continue
             raise BadConfiguration(
                 say("conflicts.short_line", path=place, number=number), hint=say("conflicts.columns_fix")
             )
-        yield known(stream), source_id, Line(number, field, decision)
+        yield known(stream), source_id, Line(number, field, decision, target, source, time.strip())

@@ -145,7 +145,10 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
     """`entities`: those that the configuration wants."""
     state, now = read_cutover(context.store), context.clock.now()
     full_pass = full_pass_time(context, entities)
-    runs = [one for one in plan.all_runs(context.store) if one.plan.delta]
+    all_runs = plan.all_runs(context.store)
+    runs = [one for one in all_runs if one.plan.delta]
+    read = [one.finished for one in all_runs if one.state == plan.ENDED and not one.plan.delta and "get" in one.plan.phases]
+    full_end = latest_of(read) if read else full_pass
     after = next_step(state, now, read=bool(full_pass))
     freeze = state.step(FREEZE)
     frozen = [one for one in runs if freeze.began and freeze.began <= one.started and not is_late(state, one)]
@@ -155,7 +158,7 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
         step=latest_step(state),
         next=after,
         command=command_of(state, after),
-        steps=tuple(view_step(context, entities, state, name, full_pass) for name in STEPS),
+        steps=tuple(view_step(context, entities, state, name, (full_pass, full_end)) for name in STEPS),
         machines=tuple(say(f"cutover.machine.{name}") for name in MACHINES),
         forecast=forecast_freeze(state, now),
         tomorrow_s=tomorrow.total_s if tomorrow else None,
@@ -168,6 +171,10 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
         quiet=state.quiet,
         certificate=state.certificate,
     )
+
+
+def latest_of(times: Sequence[str]) -> str:
+    return utc_text(max(map(datetime.fromisoformat, times)).replace(microsecond=0))
 
 
 def latest_step(state: CutoverState) -> str:
@@ -191,11 +198,17 @@ def watched_until(state: CutoverState) -> str:
     return utc_text(datetime.fromisoformat(live) + WATCHED) if live else ""
 
 
-def view_step(context: RunContext, entities: Sequence[str], state: CutoverState, name: str, full_pass: str) -> StepView:
+def view_step(
+    context: RunContext, entities: Sequence[str], state: CutoverState, name: str, full_pass: tuple[str, str]
+) -> StepView:
+    """`full_pass`: its start and its end."""
     step = state.step(name)
     if name == FULL_PASS:
-        done = ENDED if full_pass else OPEN
-        return StepView(name, done, full_pass, full_pass, "", 0.0, "", COMMANDS[name], not state.is_frozen, False, "")
+        began, ended = full_pass
+        done = ENDED if began else OPEN
+        return StepView(
+            name, done, began, ended if began else "", "", 0.0, "", COMMANDS[name], not state.is_frozen, False, ""
+        )
     obstacle = find_obstacle(context, entities, state, name)
     shown = OPEN if not step.began else ENDED if step.ended else UNDER_WAY
     can_undo = bool(step.began) and not state.is_live

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter
 
 from b24migrate.engine.cutover import find_obstacle, not_confirmed, undo_step
@@ -30,8 +32,8 @@ from b24migrate.web.schemas import Accepted, ConflictsDecided
 def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     router = change_router(context)
 
-    def decided(wanted: dict[Wanted, list[str]], speaks: Words) -> Answer:
-        found = views.decide_conflicts(context, wanted, speaks)
+    def decided(wanted: dict[Wanted, list[str]], speaks: Words, outdated: Sequence[tuple[str, str]] = ()) -> Answer:
+        found = views.decide_conflicts(context, wanted, outdated, speaks)
         overviews.expire()
         return Answer(found)
 
@@ -46,8 +48,8 @@ def decision_routes(context: Context, overviews: OverviewCache) -> APIRouter:
     def decide_by_table(speaks: Speaks, wish: DecidedTable) -> Answer:
         table = csv_tables.parse_lines(wish.csv.removeprefix("\ufeff"))
         with context.app() as app:
-            wanted = read_decisions(app.context, table, speaks("web.table"), lambda name: stream_name(name, STREAMS))
-        return decided(wanted, speaks)
+            found = read_decisions(app.context, table, speaks("web.table"), lambda name: stream_name(name, STREAMS))
+        return decided(found.wanted, speaks, found.outdated)
 
     @router.post("/sync", status_code=ACCEPTED, response_model=Accepted, summary="Start a delta run")
     def sync(speaks: Speaks, wish: SyncWish) -> Answer:

@@ -191,7 +191,8 @@ class ConflictRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsDecided:
-    """How many records; of which nothing can be decided (not in conflict, or sent already); how many conflicts of all
+    """How many records; of which nothing can be decided (not in conflict, sent already, or changed
+    after the table was exported); how many conflicts of all
     record types are still undecided."""
 
     message: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from b24migrate.app import App
@@ -151,11 +151,13 @@ def conflict_table(context: Context, stream: str, *, undecided: bool) -> Iterato
             yield csv_tables.format_lines(part)
 
 
-def decide_conflicts(context: Context, wanted: Mapping[Wanted, Iterable[str]], speaks: Words) -> ConflictsDecided:
+def decide_conflicts(
+    context: Context, wanted: Mapping[Wanted, Iterable[str]], outdated: Sequence[tuple[str, str]], speaks: Words
+) -> ConflictsDecided:
     with context.app() as app:
         found = conflicts.decide(app.context, wanted)
         undecided = conflicts.count_undecided(app.context)
-    left = tuple(ConflictRecord(*one) for one in found.left)
+    left = tuple(ConflictRecord(*one) for one in (*found.left, *outdated))
     return ConflictsDecided(speaks("conflicts.decided", count=found.done), found.done, left, undecided)
 
 
