@@ -25,7 +25,6 @@ from b24migrate.insight.forecast.freeze import forecast_freeze
 from b24migrate.messages import words
 from b24migrate.model.errors import Halted, Unproven
 from b24migrate.model.events import Noted
-from b24migrate.ports import RUNS, RegisterRow
 
 Json = Any
 ENTITIES = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "tasks")
@@ -132,15 +131,6 @@ def states(made: World) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------- the whole way
-
-
-def test_the_full_pass_is_done_when_its_run_ends(firm: World) -> None:
-    with firm.app() as app:
-        (row,) = [one for one in app.context.store.rows(RUNS) if one.key != "current"]
-        app.context.store.write(RUNS, [RegisterRow(row.key, {**row.values, "FinishedAtUtc": "2100-01-01T10:00:00.5Z"})])
-    shown = view_of(firm).steps[0]
-    assert (shown.name, shown.ended) == ("full_pass", "2100-01-01T10:00:00Z")
-    assert shown.began < "2100"
 
 
 def test_the_whole_way(firm: World) -> None:

@@ -1,4 +1,5 @@
-"""How long the proof of a finish holds: until a later run finds something, whatever comes after that."""
+"""How long the proof of a finish holds: until a later run finds something, whatever comes after that. And which runs
+are shown as what."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.migrated import TakeUp, migrated
-from tests.engine.test_cutover import PLAN, SETTINGS, deal, finish, freeze, go_live, rehearse
+from tests.engine.test_cutover import PLAN, SETTINGS, deal, finish, freeze, go_live, rehearse, view_of
 from tests.engine.world import World
 
 from b24migrate.engine import plan
@@ -16,6 +17,7 @@ from b24migrate.engine.cutover import NotNow
 from b24migrate.engine.phases.cutover_state import LIVE, CutoverState, Step
 from b24migrate.engine.plan import Plan, Run
 from b24migrate.insight.cutover import is_late
+from b24migrate.ports import RUNS, RegisterRow
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,16 @@ def test_going_live_keeps_the_last_run_before_it(quiet: World) -> None:
         run = plan.current(app.context.store)
     assert run is not None
     assert go_live(quiet).step(LIVE).run == run.id
+
+
+def test_the_full_pass_is_done_when_its_run_ends(quiet: World) -> None:
+    """Not when it began, and not when a delta run ends."""
+    with quiet.app() as app:
+        full = next(one.id for one in plan.all_runs(app.context.store) if not one.plan.delta)
+        row = app.context.store.read(RUNS, full)
+        assert row is not None
+        later = {**row.values, "FinishedAtUtc": "2001-01-01T10:00:00.5Z"}
+        app.context.store.write(RUNS, [RegisterRow(full, later)])
+    shown = view_of(quiet).steps[0]
+    assert (shown.name, shown.ended) == ("full_pass", "2001-01-01T10:00:00Z")
+    assert shown.began > shown.ended

@@ -8,6 +8,7 @@ from b24migrate.messages import Words
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUTE, HOUR, DAY = 60, 3600, 86400
+FEW_MINUTES = 10 * MINUTE  # up to here seconds are shown
 POINT = {"en": ".", "ru": ","}
 
 
@@ -22,12 +23,15 @@ def percent(words: Words, share: float) -> str:
 
 
 def duration(words: Words, spent_s: float) -> str:
-    """`0.4 s`, `35 s`, `12 min`, `2 h 10 min`, `3 d 4 h`. The one formatter of durations; format.js does the same."""
+    """`0.4 s`, `35 s`, `1 min 55 s`, `12 min`, `2 h 10 min`, `3 d 4 h`. The one formatter of durations;
+    format.js does the same."""
     if 0 < (tenths := round(spent_s, 1)) < 1:
         return words("status.time.seconds", seconds=str(tenths).replace(".", POINT[words.language]))
     seconds = max(0, round(spent_s))
     if seconds < MINUTE:
         return words("status.time.seconds", seconds=seconds)
+    if seconds < FEW_MINUTES:
+        return _two(words, "minutes", "seconds", seconds // MINUTE, seconds % MINUTE)
     if seconds < HOUR:
         return words("status.time.minutes", minutes=seconds // MINUTE)
     hours, minutes = seconds // HOUR, seconds % HOUR // MINUTE

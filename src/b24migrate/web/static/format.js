@@ -49,6 +49,7 @@ export function duration(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return say("time.seconds", { s });
   const minutes = Math.floor(s / 60);
+  if (minutes < 10 && s % 60) return say("time.minutes_seconds", { m: minutes, s: s % 60 });
   if (minutes < 60) return say("time.minutes", { m: minutes });
   const h = Math.floor(minutes / 60);
   if (h < 24) return say("time.hours", { h, m: minutes % 60 });
