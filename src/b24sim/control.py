@@ -108,13 +108,16 @@ def _native(portal: Portal, query: Query, _body: Any) -> Any:
 
 
 def _application(portal: Portal, _query: Query, body: Any) -> Any:
-    """`{"expire": true}`: its token is no longer taken; `{"revoke": true}`: it cannot be renewed either."""
+    """`{"expire": true}`: its token is no longer taken; `{"revoke": true}`: it cannot be renewed either;
+    `{"install": true}`: a user installs it again. Its tokens are in the answer."""
     if portal.application is None:
         raise ValueError("this portal has no application; start it with --application")
     if body.get("expire"):
         portal.application.expire()
     if body.get("revoke"):
         portal.application.revoke()
+    if body.get("install"):
+        portal.application.issue(portal.clock.now())
     return portal.application.to_json()
 
 

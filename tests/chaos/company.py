@@ -144,6 +144,7 @@ class Report:
     people: int
     repaired: int
     exits: list[int]
+    repairs: int = 0
     seconds: float = 0.0
 
     def __str__(self) -> str:
@@ -154,6 +155,7 @@ class Report:
                 f"  {self.tally.pauses} pauses, of which {self.tally.exits[kills.PAUSED]} ended a run by themselves",
                 f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
                 *(self._weather(side) for side in self.seen),
+                f"  {self.repairs} repairs by hand",
                 f"  people did {self.people} things meanwhile; {self.repaired} records tried again",
                 f"  on the box, each created once: {self.proof.records}; updated {self.proof.updated} times",
                 f"  rightly not on the box: {self.proof.failed}",
@@ -237,7 +239,7 @@ def _survive(
     if (files := migration.files_failed()) != rightly_lost(source()):
         proof.differences.append(f"files: {files} failed, of which {rightly_lost(source())} cannot be fetched")
     exits.append(_nothing_more(migration, target, proof))
-    return Report(seed, tally, proof, stats, len(worked), repaired, exits)
+    return Report(seed, tally, proof, stats, len(worked), repaired, exits, migration.repairs)
 
 
 def prepare(
@@ -252,7 +254,7 @@ def prepare(
     config = folder / "b24migrate.toml"
     ends = {"cloud": cloud.webhook, "box": target.portal.webhook, "kind": target.settings}
     config.write_text(CONFIG.format(**ends, placeholder=PLACEHOLDER, store=under.url, hands=under.hands, more=more))
-    migration = Migration(folder, config, under.speed, under.peek, target.habits)
+    migration = Migration(folder, config, under.speed, under.peek, habits=target.habits, repair=target.repair)
     return migration, partial(_source, cloud, linked, target)
 
 

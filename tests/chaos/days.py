@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.chaos import storm
 from tests.chaos.boxes import BOXES, NAMES, Box
 from tests.chaos.company import GROUNDS, Ground, Size, failed, keep_rest, options_of, prepare, rightly_failed, status
-from tests.chaos.kills import FINISHED, Company, Migration
+from tests.chaos.kills import BLOCKED, FINISHED, Company, Migration
 from tests.chaos.ledger import Ledger
 from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
@@ -41,6 +41,7 @@ class Report:
     weather: str
     ledger: Ledger
     kills: int = 0
+    repairs: int = 0
     exits: Counter[int] = field(default_factory=Counter)
     faults: int = 0
     differences: list[str] = field(default_factory=list)
@@ -50,7 +51,7 @@ class Report:
         done, verdict = self.ledger, "proven" if not self.differences else "NOT PROVEN"
         lines = [
             f"seed {self.seed}: {verdict} in {self.seconds:.0f} s, {self.days} days, {self.weather}",
-            f"  {self.kills} kills, {self.faults} faults; passes ended by themselves: {dict(self.exits)}",
+            f"  {self.kills} kills, {self.faults} faults, {self.repairs} repairs by hand; passes ended by themselves: {dict(self.exits)}",
             f"  at the source: {dict(done.counts)}; {sum(map(len, done.told.values()))} told as deleted",
             f"  {len(done.conflicts)} changed on both sides, {len(done.edited)} on the box only",
             f"  {len(done.missed)} missed by a delta pass as explained, and brought by the full run",
@@ -92,6 +93,7 @@ def live(
             migration, source = prepare((Path(place), under), (cloud, box), chance, settings)
             life = Life(cloud, box, migration, source, under, chance, report, started + seconds)
             life.run(days, kills, policy)
+            report.repairs = migration.repairs
             if keep and report.differences:
                 keep_rest(keep / f"days-{target}-{seed}", Path(place), box)
     report.seconds = time.monotonic() - started
@@ -160,7 +162,7 @@ class Life:
                     continue
                 if code != -signal.SIGKILL:
                     self.report.exits[code] += 1
-                    if code not in (*FINISHED, 4):
+                    if code not in (*FINISHED, 4) and not (code == BLOCKED and self.migration.repair()):
                         raise RuntimeError(f"a pass ended with exit code {code}:\n{self.migration.last_words()}")
                     if code in FINISHED:
                         break

@@ -31,7 +31,7 @@ CELLS: tuple[Cell, ...] = (
     *[(ANY, "verify")] * 3,
 )
 FINISHED = (0, 5)
-PAUSED = 3
+PAUSED = BLOCKED = 3
 KILLS_PER_PAUSE = 3
 SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is killed before the process that sends to it
 LEAVES_S = 5.0  # a paused process that has not ended by then is killed again
@@ -43,9 +43,20 @@ class Migration:
     """One store and one configuration; every command is a process of its own."""
 
     def __init__(
-        self, folder: Path, config: Path, speed: float, peek: Peek, habits: Mapping[str, tuple[str, ...]] | None = None
+        self,
+        folder: Path,
+        config: Path,
+        speed: float,
+        peek: Peek,
+        *,
+        habits: Mapping[str, tuple[str, ...]] | None = None,
+        repair: Callable[[Path, str], bool] = lambda _config, _output: False,
     ) -> None:
-        """`habits`: the options that each command gets besides."""
+        """`habits`: the options that each command gets besides. `repair`: what a person does when a run is blocked."""
+        self._config = config
+        self._repair = repair
+        self._repaired = 0  # the size of the output then
+        self.repairs = 0
         self._command = [sys.executable, "-m", "tests.chaos.fast_clock", str(time.time()), str(speed), "--config"]
         self._command.append(str(config))
         self._habits = habits or {}
@@ -61,15 +72,29 @@ class Migration:
             return subprocess.Popen(command, cwd=self.folder, env=self._environ, stdout=out, stderr=out)
 
     def finish(self, *arguments: str, timeout_s: float = 400.0) -> int:
-        process = self.start(*arguments)
-        try:
-            return process.wait(timeout_s)
-        finally:
-            end(process)
+        """A blocked run that a person can repair is started again."""
+        until = time.monotonic() + timeout_s
+        while True:
+            process = self.start(*arguments)
+            try:
+                code = process.wait(max(0.0, until - time.monotonic()))
+            finally:
+                end(process)
+            if code != BLOCKED or not self.repair():
+                return code
 
     def output(self, *arguments: str) -> str:
         command = [*self._command, *arguments]
         return subprocess.check_output(command, cwd=self.folder, env=self._environ, timeout=60).decode()
+
+    def repair(self) -> bool:
+        """Whether a person did what the output since the last time asks for."""
+        output = self._said.read_text("utf-8", "replace")
+        if not self._repair(self._config, output[self._repaired :]):
+            return False
+        self._repaired = len(output)
+        self.repairs += 1
+        return True
 
     def report(self) -> None:
         self.finish("report", "--out", REPORT, "--force")
@@ -222,7 +247,7 @@ def run_and_kill(
 
 def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
     tally.exits[code] += 1
-    if code not in (*FINISHED, 4) and (code != PAUSED or not tally.pauses):
+    if code not in (*FINISHED, 4) and (code != PAUSED or not tally.pauses) and not migration.repair():
         raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
     return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > tally.passes)
 

@@ -46,6 +46,10 @@ class Portal:
     def now(self) -> float:
         return float(self.look("clock")["now"])
 
+    def install(self) -> dict[str, str]:
+        """A user installs the application of a box again: its new tokens."""
+        return dict(_ask(f"{self.control}application", {"install": True}))
+
     def edit(self, stream: str, number: str, fields: Json) -> None:
         """Somebody changes an imported record by hand."""
         _ask(f"{self.control}edit", {"stream": stream, "id": number, "fields": fields})

@@ -85,7 +85,8 @@ def over_a_box_without_the_module(speed: float) -> list[Rule]:
     inside = [{"kind": "500", "probability": 0.001}]
     late = [{"kind": "slow", "method": one, "probability": 0.04, "seconds": SLOW_S * speed} for one in WRITES]
     lost = [{"kind": "lost", "method": one, "probability": 0.08} for one in WRITES]
-    return [*late, *weather, *inside, *lost]
+    tokens = [{"kind": "lost", "method": "oauth.token", "probability": 0.2}]
+    return [*tokens, *late, *weather, *inside, *lost]
 
 
 def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:
