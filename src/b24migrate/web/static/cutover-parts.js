@@ -7,16 +7,18 @@ import { nameOf, say } from "./messages.js";
 
 const STREAMS_SHOWN = 8;
 
-export function parts(view) {
+export function parts(view, overview) {
+  const current = WORKING.includes(overview.now.verdict) ? overview.run?.id : null;
   return [
     view.late_writers.length || view.watched_until ? lateWriters(view) : null,
     view.quiet || view.certificate ? proof(view) : null,
     view.since && !view.watched_until ? writersPart(view) : null,
     view.forecast && view.took_s === null ? forecast(view) : null,
-    view.deltas.length ? deltas(view.deltas) : null,
+    view.deltas.length ? deltas(view.deltas, current) : null,
   ];
 }
 
+const WORKING = ["beginning", "running", "limited", "outage"];
 const card = (key, head, ...content) => h("section", { class: "card", "data-key": key, id: key }, h("h2", {}, head), content);
 
 function forecast({ forecast: made, tomorrow_s: tomorrow }) {
@@ -75,13 +77,14 @@ function proof({ quiet, certificate }) {
 
 const pair = (key, value) => h("div", { "data-key": key }, h("dt", {}, say(`cutover.proof.${key}`)), h("dd", {}, value));
 
-function deltas(found) {
+function deltas(found, current) {
   return card("deltas", say("cutover.deltas.head"), table(say("cutover.deltas.head"), (column) => say(`cutover.deltas.column.${column}`), ["started", "result", "changed", "deleted", "streams"], found.map((one) => [
-    time(one.started), ended(one), number(one.changed), number(one.deleted),
+    time(one.started), ended(one, one.run === current), number(one.changed), number(one.deleted),
     Object.entries(one.streams).map(([name, [changed, deleted]]) => `${nameOf("stream", name)} ${number(changed + deleted)}`).join(", ")])));
 }
 
-function ended(one) {
+function ended(one, working) {
+  if (working) return badge(["busy", "again"], say("cutover.deltas.running"));
   if (one.exit_code === null) return badge(["wait", "glass"], say("cutover.deltas.open"));
   if (one.report_only) return badge(["quiet", "look"], say("cutover.deltas.reported"));
   return one.changed + one.deleted ? badge(["busy", "again"], say("cutover.deltas.brought")) : badge(["good", "check"], say("cutover.deltas.nothing"));

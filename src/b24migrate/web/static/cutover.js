@@ -23,20 +23,21 @@ async function look() {
   const able = overview.can.includes("cutover");
   showNext(able);
   show(place("checklist"), h("ol", { class: "card checklist" }, view.steps.map((step) => checklistItem(step, able))));
-  show(place("parts"), parts(view));
+  show(place("parts"), parts(view, overview));
   if (!quiet && overview.last_action) showLastAction(place("result"), overview.last_action);
 }
 
 // ---------------------------------------------------------------- the next step
 
 function showNext(able) {
-  const running = overview.last_action?.exit_code === null;
+  const running = isRunning();
   const step = view.steps.find((one) => one.name === view.next);
   const head = running ? say("cutover.next.running") : view.next ? say("cutover.next.head", { step: nameOf(view.next) }) : say("cutover.next.over");
   const live = view.steps.at(-1).state === "done";
-  const about = !view.next ? say("cutover.next.over_about") : live ? say("cutover.next.watch_about") : say(`cutover.about.${view.next}`);
+  const begun = view.steps.find((one) => one.state === "under_way");
+  const about = running ? begun && say(`cutover.about.${begun.name}`) : !view.next ? say("cutover.next.over_about") : live ? say("cutover.next.watch_about") : say(`cutover.about.${view.next}`);
   show(place("next"),
-    h("div", {}, h("h2", {}, live && view.next && !running ? say("cutover.next.watch") : head), h("p", {}, about),
+    h("div", {}, h("h2", {}, live && view.next && !running ? say("cutover.next.watch") : head), about ? h("p", {}, about) : null,
       running ? h("p", {}, h("a", { href: "/" }, say("cutover.next.progress"))) : null,
       overview.undecided && !live ? h("p", {}, h("a", { href: "/conflicts" }, say("cutover.next.undecided", { count: number(overview.undecided) }))) : null,
       !running && step && !live && step.why_not ? h("p", { class: "hint" }, sentence(step.why_not)) : null,
@@ -45,6 +46,10 @@ function showNext(able) {
       button(view.next, `${view.next}_go`, true, step && !step.can_start),
       view.next !== "full_pass" ? button("sync", "sync") : null]) : null);
 }
+
+/** Whether the dashboard has started something that has not ended. */
+const isRunning = () => overview.last_action?.exit_code === null;
+const stateOf = (step) => say(`cutover.state.${step.state === "under_way" && isRunning() ? "running" : step.state}`);
 
 const button = (name, key, strong = false, disabled = false) => h("button", {
   type: "button", class: strong ? "button strong" : "button", "data-key": name, "data-act": name, disabled,
@@ -58,7 +63,7 @@ function checklistItem(step, able) {
   const [tone, mark] = SIGNS[step.state] ?? SIGNS.open;
   return h("li", { "data-key": step.name, "data-step": step.name, "data-state": step.state, class: step.name === view.next ? "current" : null },
     h("span", { class: tone }, icon(mark, "step-sign")),
-    h("div", {}, h("h3", {}, nameOf(step.name), h("span", { class: "unseen" }, `: ${say(`cutover.state.${step.state}`)}`)),
+    h("div", {}, h("h3", {}, nameOf(step.name), h("span", { class: "unseen" }, `: ${stateOf(step)}`)),
       h("p", {}, say(`cutover.about.${step.name}`)), times(step),
       step.message ? h("p", { class: "said warn" }, icon("bang"), h("span", {}, sentence(step.message))) : null),
     step.can_undo && able ? h("button", { type: "button", class: "button", "data-key": "undo", "data-act": "undo", "data-undo": step.name },
@@ -68,7 +73,7 @@ function checklistItem(step, able) {
 function times(step) {
   if (!step.began) return null;
   const by = step.by === "dashboard" ? say("cutover.by_dashboard") : step.by;
-  const line = [say(`cutover.state.${step.state}`), " ", time(step.ended || step.began, { brief: true })];
+  const line = [stateOf(step), " ", time(step.ended || step.began, { brief: true })];
   if (by) line.push(" · ", h("bdi", {}, by));
   if (step.took_s) line.push(" · ", say("cutover.took", { time: duration(step.took_s) }));
   return h("p", { class: "hint" }, line);
