@@ -16,7 +16,7 @@ from b24migrate.engine import plan
 from b24migrate.engine.cutover import NotNow
 from b24migrate.engine.phases.cutover_state import LIVE, CutoverState, Step
 from b24migrate.engine.plan import Plan, Run
-from b24migrate.insight.cutover import is_late
+from b24migrate.insight.cutover import brief, is_late
 from b24migrate.ports import RUNS, RegisterRow
 
 
@@ -50,13 +50,24 @@ def test_delta_runs_that_find_nothing_leave_the_proof(quiet: World) -> None:
 def test_what_a_later_run_found_breaks_the_proof_also_if_the_next_one_finds_nothing(
     quiet: World, later: Callable[[World], None]
 ) -> None:
-    """The certificate knows nothing of it."""
+    """The certificate knows nothing of it: the next step is to finish again."""
+    assert (view_of(quiet).next, view_of(quiet).proven) == ("live", True)
     quiet.change("crm_deals", id=deal(quiet), fields={"title": "Поздно"})
     later(quiet)
     sync(quiet)
+    shown = view_of(quiet)
+    step = next(one for one in shown.steps if one.name == "finish")
+    assert (shown.next, shown.command, shown.proven) == ("finish", "b24migrate cutover finish", False)
+    assert (step.state, step.ended, step.can_start, step.can_undo) == ("open", "", True, True)
+    assert "no longer proven" in step.message
+    with quiet.app() as app:
+        told = brief(app.context)
+    assert told is not None
+    assert (told.step, told.state, told.next) == ("finish", "under_way", "finish")
     with pytest.raises(NotNow, match="no longer proven"):
         go_live(quiet)
     assert finish(quiet).exit_code == 0
+    assert (view_of(quiet).next, view_of(quiet).proven) == ("live", True)
     sync(quiet)
     assert go_live(quiet).is_live
     quiet.change("crm_deals", id=deal(quiet), fields={"title": "Ещё позже"})

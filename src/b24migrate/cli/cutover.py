@@ -279,7 +279,7 @@ def _print(session: Session, view: CutoverView, *, as_json: bool) -> None:
         key = "reported" if delta.report_only else "delta"
         at = clock_time(words, delta.started, view.at)
         wrapped(out, phrase(f"cutover.cli.{key}", at=at, changed=delta.changed, deleted=delta.deleted))
-    if view.quiet:
+    if view.quiet and view.proven:
         wrapped(out, phrase("cutover.cli.quiet", as_of=view.quiet.as_of[:19], run=view.quiet.run), style="green")
     if view.certificate:
         wrapped(out, phrase("cutover.cli.certificate", file=view.certificate.file, root=view.certificate.root))

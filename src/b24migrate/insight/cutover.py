@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from b24migrate.engine import plan
-from b24migrate.engine.cutover import MACHINES, WATCHED, find_obstacle, full_pass_time, name_users
+from b24migrate.engine.cutover import MACHINES, WATCHED, find_obstacle, full_pass_time, is_still_quiet, name_users
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.cutover_state import (
     FINISH,
@@ -21,6 +21,7 @@ from b24migrate.engine.phases.cutover_state import (
     CertificateFile,
     CutoverState,
     Quiet,
+    Step,
     read_cutover,
 )
 from b24migrate.engine.phases.found import read_found
@@ -104,6 +105,7 @@ class CutoverView:
     watched_until: str
     deltas: tuple[DeltaView, ...]  # the latest first
     quiet: Quiet | None
+    proven: bool  # `quiet` still holds
     certificate: CertificateFile | None
 
     def to_json(self) -> dict[str, Json]:
@@ -128,14 +130,15 @@ class CutoverBrief:
 
 
 def brief(context: RunContext) -> CutoverBrief | None:
-    """None before the rehearsal. One read of the store."""
+    """None before the rehearsal."""
     state = read_cutover(context.store)
     step = latest_step(state)
     if not step:
         return None
     begun = state.step(step)
-    done = bool(begun.ended)
-    after = next_step(state, context.clock.now(), read=True)
+    proven = is_proven(context, state)
+    done = bool(begun.ended) and (step != FINISH or proven)
+    after = next_step(state, context.clock.now(), read=True, proven=proven)
     return CutoverBrief(
         step, ENDED if done else UNDER_WAY, begun.ended or begun.began, begun.by, after, command_of(state, after)
     )
@@ -151,7 +154,8 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
         one.finished for one in all_runs if one.state == plan.ENDED and not one.plan.delta and "get" in one.plan.phases
     ]
     full_end = latest_of(read) if read else full_pass
-    after = next_step(state, now, read=bool(full_pass))
+    proven = is_proven(context, state)
+    after = next_step(state, now, read=bool(full_pass), proven=proven)
     freeze = state.step(FREEZE)
     frozen = [one for one in runs if freeze.began and freeze.began <= one.started and not is_late(state, one)]
     tomorrow = forecast_freeze(state, now, 86_400.0)
@@ -171,6 +175,7 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
         watched_until=watched_until(state),
         deltas=tuple(view_delta(context, one) for one in reversed(runs[-DELTAS_SHOWN:])),
         quiet=state.quiet,
+        proven=proven,
         certificate=state.certificate,
     )
 
@@ -183,12 +188,20 @@ def latest_step(state: CutoverState) -> str:
     return next((name for name in reversed(STEPS) if state.step(name).began), "")
 
 
-def next_step(state: CutoverState, now: datetime, *, read: bool) -> str:
+def next_step(state: CutoverState, now: datetime, *, read: bool, proven: bool) -> str:
     """The first that is not done; `read`: everything was read once. After going live: `live` as long as late writers
     are looked for."""
     if state.is_live:
         return LIVE if utc_text(now) < watched_until(state) else ""
-    return next(name for name in STEPS if not (read if name == FULL_PASS else state.step(name).ended))
+    known = {FULL_PASS: read, FINISH: proven}
+    return next(name for name in STEPS if not known.get(name, state.step(name).ended))
+
+
+def is_proven(context: RunContext, state: CutoverState) -> bool:
+    """Whether a finish has shown that the source does not change, and no later run has found anything."""
+    if state.is_live or not state.step(FINISH).ended:
+        return state.is_live
+    return state.quiet is not None and is_still_quiet(context.store, state.quiet)
 
 
 def command_of(state: CutoverState, step: str) -> str:
@@ -212,8 +225,10 @@ def view_step(
             name, done, began, ended if began else "", "", 0.0, "", COMMANDS[name], not state.is_frozen, False, ""
         )
     obstacle = find_obstacle(context, entities, state, name)
+    if name == FINISH and step.ended and not is_proven(context, state):
+        step = Step(message=say("cutover.order.loud"))
     shown = OPEN if not step.began else ENDED if step.ended else UNDER_WAY
-    can_undo = bool(step.began) and not state.is_live
+    can_undo = bool(state.step(name).began) and not state.is_live
     return StepView(
         name,
         shown,

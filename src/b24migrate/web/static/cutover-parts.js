@@ -6,6 +6,7 @@ import { brief, sentence } from "./texts.js";
 import { nameOf, say } from "./messages.js";
 
 const STREAMS_SHOWN = 8;
+const WRITERS_SHOWN = 20;
 
 export function parts(view, overview) {
   const current = WORKING.includes(overview.now.verdict) ? overview.run?.id : null;
@@ -61,12 +62,19 @@ function lateFound({ steps, deltas: found }) {
   return count ? h("p", { class: "said warn" }, icon("bang"), h("span", {}, say("cutover.late.unnamed", { count: number(count) }))) : quietLine(say("cutover.late.none"));
 }
 
-const writers = (found) => table(say("cutover.writers.head"), (column) => say(`cutover.writers.column.${column}`), ["name", "stream", "records", "last"], found.map((one) => [
-  brief(one.name, 100), nameOf("stream", one.stream), number(one.records), one.last ? time(one.last) : say("cutover.writers.undated")]));
+function writers(found) {
+  const rows = found.map((one) => [
+    brief(one.name, 100), nameOf("stream", one.stream), number(one.records), one.last ? time(one.last) : say("cutover.writers.undated")]);
+  const part = (some) => table(say("cutover.writers.head"), (column) => say(`cutover.writers.column.${column}`), ["name", "stream", "records", "last"], some);
+  const rest = rows.slice(WRITERS_SHOWN);
+  return [part(rows.slice(0, WRITERS_SHOWN)),
+    rest.length ? h("details", {}, h("summary", {}, say("cutover.writers.rest", { count: number(rest.length) })), part(rest)) : null];
+}
 
-function proof({ quiet, certificate }) {
+function proof({ quiet, proven, certificate }) {
+  const over = () => h("p", { class: "said warn" }, icon("bang"), h("span", {}, say("cutover.proof.over")));
   return card("proof", say("cutover.proof.head"),
-    quiet ? [quietLine(say("cutover.proof.quiet")), h("dl", { class: "pairs" },
+    quiet ? [proven ? quietLine(say("cutover.proof.quiet")) : over(), h("dl", { class: "pairs" },
       pair("as_of", time(quiet.as_of)), pair("freeze", time(quiet.freeze)), pair("full_pass", time(quiet.full_pass)),
       pair("deltas", number(quiet.deltas)), pair("run", h("code", {}, brief(quiet.run, 80))))] : null,
     certificate ? h("dl", { class: "pairs" },
