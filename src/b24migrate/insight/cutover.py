@@ -168,7 +168,7 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
         machines=tuple(say(f"cutover.machine.{name}") for name in MACHINES),
         forecast=forecast_freeze(state, now),
         tomorrow_s=tomorrow.total_s if tomorrow else None,
-        took_s=freeze.took_s + state.step(FINISH).took_s if state.step(FINISH).ended else None,
+        took_s=freeze.took_s + state.step(FINISH).took_s if proven else None,
         since=state.watched_since,
         writers=list_writers(context, frozen),
         late_writers=list_writers(context, [one for one in runs if is_late(state, one)]),
