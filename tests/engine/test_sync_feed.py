@@ -23,6 +23,7 @@ GET = ("custom-fields-get", "get")
 PLAN = replace(SMALL, chats=0, messages=0, posts=70, comments_per_post=3)
 SETTINGS = {"run": {"entities": ["users", "groups", "feed"]}, "mapping": {"placeholder_user": "1"}}
 OWNERS = (1, 2)
+NOTHING: Mapping[str, Json] = {}
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +37,10 @@ def feed(done: TakeUp, tmp_path: Path) -> World:
     return done(tmp_path)
 
 
-def sync(made: World, *, phases: Sequence[str] = PHASES, deep: bool = False) -> RunResult:
-    with made.app() as app:
+def sync(
+    made: World, *, phases: Sequence[str] = PHASES, deep: bool = False, settings: Mapping[str, Json] = NOTHING
+) -> RunResult:
+    with made.app(**settings) as app:
         return app.runner.run(app.chosen(("feed",)), phases, delta=True, deep=deep, tick=made.leap())
 
 
@@ -103,6 +106,30 @@ def test_posts_and_comments_follow(feed: World) -> None:
     assert feed.deleted("FeedPosts") == {str(deleted)}
     assert feed.deleted("FeedComments") == {erased, *under}
     assert is_sound(feed)
+
+
+def test_only_own_posts_are_deleted_on_the_target_too(feed: World) -> None:
+    """One that is deleted and one whose recipients changed look the same to the API: both stay, with their comments."""
+    known = feed.cloud.portal.company.feed.posts
+    (own, *_), (gone, hidden, *_) = (
+        [one for one in posts(feed) if (known[one].author in OWNERS) == mine] for mine in (True, False)
+    )
+    commented = [
+        feed.change("feed_comments", "add", post=one, fields={"author_id": 1})[0] for one in (own, gone, hidden)
+    ]
+    sync(feed)
+    keys = [comment_key(feed, one) for one in commented]
+    for one in (own, gone):
+        feed.change("feed_posts", "delete", id=one)
+    feed.change("feed_posts", id=hidden, fields={"DEST": ["U5"]})
+    assert sync(feed, settings={"run": {"deletions": "delete", "deletions_limit": 100}}).exit_code == 0
+    assert feed.deleted("FeedPosts") == {str(one) for one in (own, gone, hidden)}
+    there = feed.imported("feed_posts").keys()
+    assert [f"source:feed_posts:{one}" in there for one in (own, gone, hidden)] == [False, True, True]
+    there = feed.imported("feed_comments").keys()
+    assert [f"source:feed_comments:{one}" in there for one in keys] == [False, True, True]
+    ((reason,),) = feed.sql("SELECT DISTINCT Reason FROM Deletions WHERE RowKey LIKE 'kept:feed%'")
+    assert "hidden" in str(reason)
 
 
 def test_nothing_changed_costs_little_and_sends_nothing(feed: World) -> None:

@@ -57,6 +57,9 @@ class DeletionRules:
     # the portal answers the same for a deleted record and for one that the webhook's owner can no longer see: no
     # deletion can be proven
     unprovable: bool = False
+    # whether a record that no webhook shows any more is certainly deleted. Otherwise its owners may only have lost the
+    # right to see it: it counts as deleted, but stays on the target. It also gets the owners of the webhooks
+    certain: Callable[[SourceRecord, Sequence[str]], bool] | None = None
     # its records grant access: they are deleted on the target as soon as they are deleted in the source
     access: bool = False
 

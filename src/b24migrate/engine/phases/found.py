@@ -101,7 +101,10 @@ def list_writers(context: RunContext, stream: Stream, since: str, deleted: int) 
         user, at = last_writer(context, stream, record)
         if not certain and (at is None or at < began):
             continue
-        shown = values.utc_text(at) if at is not None and at >= began else ""
+        if at is None or at < began:  # that user wrote it before: another one may have changed it since
+            user, shown = user if at is None else UNKNOWN, ""
+        else:
+            shown = values.utc_text(at)
         before = found.get(user, Writer(user, 0, ""))
         found[user] = Writer(user, before.records + 1, max(before.last, shown))
     if deleted and certain:

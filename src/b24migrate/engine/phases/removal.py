@@ -28,7 +28,7 @@ KEPT, NEEDED, UNSURE, REMOVED = "kept", "needed", "unsure", "removed"
 NUMBER = re.compile(rb"\d+")
 ID_IN_VALUE = re.compile(rb'[_|"](\d+)"')  # of `"D_12"`, of `"DEAL|12"` and of `"12"`
 NAMING = (Kind.RICH, Kind.TREE, Kind.CODED)
-REASON = say("keep.needed")
+REASON, HIDDEN = say("keep.needed"), say("keep.hidden")
 
 
 def count_removable(context: RunContext, stream: Stream) -> int:
@@ -79,7 +79,13 @@ def remove_some(context: RunContext, stream: Stream, records: Sequence[Record]) 
 
 
 def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) -> list[Deleted]:
-    """Records that others need are not deleted on a target that does not see dependents."""
+    """Records that the source may only hide are not deleted, nor are those that others need on a target that does not
+    see dependents."""
+    unsure = find_unsure(context, stream, list(records.values()))
+    if hidden := [key for key, one in records.items() if one.row_key in unsure]:
+        rest = {key: one for key, one in records.items() if one.row_key not in unsure}
+        kept_ones = [Deleted(key, "kept", HIDDEN, needed=True) for key in hidden]
+        return [*kept_ones, *(ask_target(context, stream, rest) if rest else ())]
     needed = {f"{NEEDED}:{stream.name}:{one.row_key}": key for key, one in records.items()}
     held = [] if context.target.sees_dependants else list(context.store.rows_of(DELETIONS, needed))
     kept = {needed[one]: Deleted(needed[one], "kept", REASON, needed=True) for one in held}
@@ -87,6 +93,22 @@ def ask_target(context: RunContext, stream: Stream, records: dict[str, Record]) 
     if not asked:
         return list(kept.values())
     return [*kept.values(), *context.target.delete(context.owner[stream.name].wire, stream.name, asked, dry_run=False)]
+
+
+def find_unsure(context: RunContext, stream: Stream, records: Sequence[Record]) -> set[str]:
+    """Those that the source may only hide (`DeletionRules.certain`), and those that are part of such a record."""
+    owners, rules = context.source.owners, stream.deletions
+    known = decode_readable(list(records), stream)
+    found = {one.id for one in known if rules.certain and not rules.certain(one, owners)}
+    for part_of in (one for one in context.owner[stream.name].streams if one.deletions.certain and one is not stream):
+        named: dict[str, list[str]] = {}
+        for one in known:
+            for key in (key for name, key in links_of(stream, one) if name == part_of.name):
+                named.setdefault(key, []).append(one.id)
+        wholes = [one for one in context.store.get(part_of.table, list(named)).values() if one.deleted_utc]
+        unsure = find_unsure(context, part_of, wholes) if wholes else set()
+        found.update(one for key in unsure for one in named[key])
+    return found
 
 
 def insist(context: RunContext, stream: Stream, answers: Sequence[Deleted]) -> list[Deleted]:

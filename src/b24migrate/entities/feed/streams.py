@@ -24,7 +24,7 @@ from b24migrate.model.fields import Field, Kind, Policy, flags, texts, times
 from b24migrate.model.readings import Alias, Backward, ChildKeys, Gather, JoinedList, PerParent, Slices, Webhooks
 from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.model.source_records import FileRef, Known, SourceRecord
-from b24migrate.model.streams import ChangeRules, Entity, Mention, Stream, Written
+from b24migrate.model.streams import ChangeRules, DeletionRules, Entity, Mention, Stream, Written
 from b24migrate.model.values import file_name, members
 from b24migrate.ports import Command, Source
 
@@ -180,6 +180,13 @@ def file_keys(record: SourceRecord) -> list[str]:
     return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(record.payload)]
 
 
+def is_own(record: SourceRecord, owners: Sequence[str]) -> bool:
+    """Users always see their own posts. Of others the portal returns only what the caller may see, so a post that is
+    gone looks like one whose recipients changed, or whose group the caller has left
+    (api-reference/log/log-blogpost-get.md)."""
+    return str(record.payload.get("AUTHOR_ID")) in owners
+
+
 def important(record: SourceRecord) -> bool:
     return str(post_value(record.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
 
@@ -267,6 +274,7 @@ feed_posts = Stream(
     ),
     files=refs_of,
     fetch=refetch,
+    deletions=DeletionRules(certain=is_own),
     mentions=(
         Mention(r"/company/personal/user/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("users", "feed_posts")),
         Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
