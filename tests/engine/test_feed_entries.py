@@ -35,16 +35,19 @@ def company(
 ) -> Iterator[World]:
     with world(folder, plan, webhooks=webhooks, feed_habits=habits) as made:
         made.settings = {"mapping": dict(SETTINGS["mapping"]), "run": {"user_coverage": 0.5}}
-        close_a_post(made)
+        close_posts(made)
         yield made
 
 
-def close_a_post(made: World) -> None:
-    """Somebody commented on it and may see it no longer, nor may anybody else whose webhook is there."""
+def close_posts(made: World) -> None:
+    """Users commented on them and may see them no longer: one is shown to no webhook, the other only to the last."""
     feed = made.cloud.portal.company.feed
-    posts = {row["_post_id"] for row in said_by(made).values()}
-    post = next(feed.posts[one] for one in sorted(posts) if feed.posts[one].author not in made.webhooks)
-    post.dest = ("U9",)
+    rows = [row for row in said_by(made).values() if feed.posts[row["_post_id"]].author not in made.webhooks]
+    first = min(row["_post_id"] for row in rows)
+    feed.posts[first].dest = ("U9",)
+    others = [row["_post_id"] for row in rows if row["_author_id"] != made.webhooks[-1] and row["_post_id"] != first]
+    if others:
+        feed.posts[min(others)].dest = (f"U{made.webhooks[-1]}",)
     feed.version += 1
 
 

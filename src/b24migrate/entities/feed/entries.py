@@ -165,12 +165,12 @@ habits = Probe(
 
 
 def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
-    """The post of each entry, through the webhook that likely sees it, else through the first. If the cursor counts
+    """The post of each entry, through the webhook that likely sees it, else through the others. If the cursor counts
     posts, the number of an entry returns a post of the same number or none. Any other post proves that it counts
     entries. Without a proof another request decides."""
     found: dict[str, str] = {}
     for via in sorted(set(entries.values())):
-        for one in dict.fromkeys((via, 0)):
+        for one in dict.fromkeys((via, *range(len(source.owners)))):
             left = [
                 entry for entry, likely in entries.items() if likely == via and entry not in found and is_number(entry)
             ]
