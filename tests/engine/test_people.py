@@ -67,6 +67,19 @@ def test_a_duplicate_stays_one_when_the_run_is_resumed(lenient: World) -> None:
     assert {created for created, _ in lenient.effects().values()} == {1}
 
 
+def test_an_address_that_passes_to_an_older_user_arrives_in_the_same_run(lenient: World) -> None:
+    """The box still has it for the younger one, whose new address is sent after that."""
+    lenient.run("users")
+    address = email(lenient, 9)
+    rename(lenient, 9, EMAIL="new.address@example.com")
+    rename(lenient, 3, EMAIL=address)
+    assert lenient.run("users").exit_code == 0
+    assert {one for one in people(lenient).values()} == {("IMPORT_OK", "")}
+    imported = lenient.imported("users")
+    assert imported["source:users:3"]["fields"]["EMAIL"] == address
+    assert imported["source:users:9"]["fields"]["EMAIL"] == "new.address@example.com"
+
+
 @pytest.mark.parametrize("field", ["EMAIL", "NAME"])
 def test_a_user_without_email_or_name_is_an_error(lenient: World, field: str) -> None:
     rename(lenient, 9, **{field: ""})

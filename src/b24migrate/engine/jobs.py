@@ -79,6 +79,7 @@ PERFORMERS: dict[str, Performer] = {
     "protect": removal.protect,
     "recall": removal.recall,
     "renew": arrivals.renew,
+    "renew-freed": arrivals.renew_freed,
     "find-holders": arrivals.find_holders,
     "forget-arrived": arrivals.forget_arrived,
     "relink": removal.relink,

@@ -212,7 +212,7 @@ def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
     sent = [
         stage
         for stream in entity.streams
-        for stage in (renewal_stage(stream), send_stage(stream), *learn_stages(stream))
+        for stage in (renewal_stage(stream), send_stage(stream), *freed_stages(stream), *learn_stages(stream))
     ]
     left = [remove_stage(stream) for stream in entity.streams if stream.deletions.access]
     return [*matched, *uploads, *pulled, *map(recall_stage, entity.streams), *sent, *left]
@@ -288,6 +288,14 @@ def match_stage(stream: Stream) -> Stage:
 
 def renewal_stage(stream: Stream) -> Stage:
     return Stage(f"renew {stream.name}", lambda context, scope: arrivals.seed_renewal(context, scope, stream))
+
+
+def freed_stages(stream: Stream) -> list[Stage]:
+    """What failed because of a unique value is sent again when all others are sent."""
+    if not (stream.natural and stream.natural.code):
+        return []
+    freed = Stage(f"free {stream.name}", lambda context, scope: arrivals.seed_freed(context, scope, stream))
+    return [freed, send_stage(stream)._replace(name=f"send {stream.name} again")]
 
 
 def arrival_stage(stream: Stream) -> Stage:

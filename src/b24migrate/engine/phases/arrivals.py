@@ -67,6 +67,24 @@ def renew(context: RunContext, job: Job) -> Follow:
     return []
 
 
+def seed_freed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+    code = stream.natural.code if stream.natural else ""
+    failed = context.store.one_failed(stream.table, Status.IMPORT_ERR, code) if code else None
+    return [Job(scope, "renew-freed", {"stream": stream.name})] if failed else []
+
+
+def renew_freed(context: RunContext, job: Job) -> Follow:
+    """Failed records are sent once more if another record had their unique value on the target: it may have got another
+    one since, such as a user whose address passed to a colleague."""
+    stream = context.streams[job.args["stream"]]
+    code = stream.natural.code if stream.natural else ""
+    failed = context.store.failed(stream.table, AT_ONCE, code=code)
+    own = [one for one in failed if one.natural and context.store.holder(stream.table, one.natural) == one.row_key]
+    keys = [one.row_key for one in own if one.status is Status.IMPORT_ERR and not one.deleted_utc]
+    context.store.renew(stream.table, code=code, row_keys=keys)
+    return []
+
+
 def find_arrived(context: RunContext, stream: str) -> Iterator[list[str]]:
     """The names of those that are on the target, some at a time."""
     prefix, after = f"{MISSED}:{stream}:", ""
