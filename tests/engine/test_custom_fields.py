@@ -97,6 +97,26 @@ def test_values_that_are_no_options_any_more_are_dropped_and_named_once(small: W
     assert "999" in notes[0]
 
 
+def test_values_follow_an_option_that_the_target_has_made_again(small: World) -> None:
+    """It finds options by their text, and the source has renamed one: the users themselves are as they were. No field
+    links to users, so that nothing else needs a second pass."""
+    company = small.cloud.portal.company
+    company.user_fields[:] = [one for one in company.user_fields if one["FIELD_NAME"] == LEVEL]
+    small.run("users")
+    options = small.box.portal.imports.custom_fields("users")[LEVEL].options
+    before = set(options)
+    for one in options.values():
+        one.clear()
+    for delta in (False, True):
+        with small.app() as app:
+            assert app.runner.run(app.chosen(("users",)), delta=delta, tick=small.leap()).exit_code == 0
+    values = [one for some in values_of(small, LEVEL) for one in some]
+    assert values
+    assert before.isdisjoint(values)
+    assert all(options[one].get("value") for one in values)
+    assert small.entity("users").verified
+
+
 # ---------------------------------------------------------------- what the administrator chose
 
 

@@ -14,11 +14,12 @@ from b24migrate.model import values
 from b24migrate.model.answers import UNCLEAR
 from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import UNTOLD
-from b24migrate.model.records import Args, Job, Json
+from b24migrate.model.records import Args, Job, Json, Span, order_key
 from b24migrate.model.streams import CustomFields, Entity
-from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, INCOMPLETE, FieldOutcome, RegisterRow
 
 T = TypeVar("T")
+KEYS_AT_ONCE = 2000
 AT_ONCE = 50  # each may be a column of a large table
 AS_THEY_ARE = frozenset(
     {
@@ -215,11 +216,31 @@ def _keep(context: RunContext, entity: Entity, outcomes: Sequence[tuple[Register
         context.store.add({f"custom_fields_created:{entity.custom_fields.stream}": created})
     if mapped:
         known = context.store.rows_of(FIELD_MAP, mapped)
+        if any(has_new_options(known.get(key), outcome) for key, outcome in mapped.items()):
+            mark_values(context, entity)
         rows = [
             RegisterRow(key, {**_link(outcome), "Transform": loaded_code(known.get(key))})
             for key, outcome in mapped.items()
         ]
         context.store.write(FIELD_MAP, rows)
+
+
+def has_new_options(known: RegisterRow | None, outcome: FieldOutcome) -> bool:
+    """Whether an option of the source is another one on the target now: a target may find options by their text."""
+    before = (known.values.get("Options") if known else None) or {}
+    return any(outcome.options.get(one, there) != there for one, there in before.items())
+
+
+def mark_values(context: RunContext, entity: Entity) -> None:
+    """Before the new options are known: the second pass looks at all records that may have values. Nothing else would,
+    since the records themselves are as they were."""
+    for stream in (one for one in entity.streams if one.custom.prefixes):
+        first, last = "", ""
+        while keys := context.store.keys(stream.table, Span(last), KEYS_AT_ONCE):
+            first, last = first or order_key(keys[0]), order_key(keys[-1])
+        if last:
+            row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
+            context.store.write(INCOMPLETE, [row])
 
 
 def _link(outcome: FieldOutcome) -> Args:
