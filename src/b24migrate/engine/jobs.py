@@ -93,6 +93,9 @@ PERFORMERS: dict[str, Performer] = {
     "compare": verify.compare,
     "compare-changed": verify.compare_changed,
     "cover": verify.cover,
+    "cover-changed": verify.cover_changed,
+    "cover-found": verify.cover_found,
+    "note-covered": verify.note_covered,
 }
 
 

@@ -56,7 +56,11 @@ def stages(context: RunContext, entity: Entity, phase: str, pass_no: int) -> lis
         "set": lambda: set_stages(context, entity),
         LATE: lambda: late_stages(context, entity),
         FINAL: lambda: final_stages(context),
-        "verify": lambda: [one_job("forget", "forget-findings", entity), *map(verify_stage, entity.streams)],
+        "verify": lambda: [
+            one_job("forget", "forget-findings", entity),
+            *map(verify_stage, entity.streams),
+            one_job("covered", "note-covered", entity),
+        ],
     }
     return makers[phase]()
 

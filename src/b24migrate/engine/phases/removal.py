@@ -20,7 +20,7 @@ from b24migrate.model.fields import Kind
 from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Entity, Stream
-from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
+from b24migrate.ports import CONFLICTS, DELETIONS, PASSES, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
@@ -29,6 +29,11 @@ NUMBER = re.compile(rb"\d+")
 ID_IN_VALUE = re.compile(rb'[_|"](\d+)"')  # of `"D_12"`, of `"DEAL|12"` and of `"12"`
 NAMING = (Kind.RICH, Kind.TREE, Kind.CODED)
 REASON, HIDDEN = say("keep.needed"), say("keep.hidden")
+
+
+def covered_key(stream: Stream) -> str:
+    """Of the row that exists if verify has looked at the links of all its records, and none was removed since."""
+    return f"covered:{stream.name}"
 
 
 def count_removable(context: RunContext, stream: Stream) -> int:
@@ -138,6 +143,9 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     store = context.store
     if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
+    if row_keys:  # verify looks at all records again that may link to them
+        holders = [one for one in streams_of(context) if any(stream.name in ref.streams for ref in one.refs)]
+        store.discard(PASSES, [covered_key(one) for one in holders])
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
     forget_codes(context, stream, row_keys)
