@@ -250,4 +250,5 @@ def read_lines(
             raise BadConfiguration(
                 say("conflicts.short_line", path=place, number=number), hint=say("conflicts.columns_fix")
             )
-        yield known(stream), source_id, Line(number, field, decision, target, source, time.strip())
+        named = stream if decision in UNDECIDED else known(stream)
+        yield named, source_id, Line(number, field, decision, target, source, time.strip())

@@ -12,7 +12,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
-from b24migrate.engine.phases.pull_through import links_of_field
+from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import forget_codes
 from b24migrate.messages import say
@@ -34,6 +34,13 @@ REASON, HIDDEN = say("keep.needed"), say("keep.hidden")
 def covered_key(stream: Stream) -> str:
     """Of the row that exists if verify has looked at the links of all its records, and none was removed since."""
     return f"covered:{stream.name}"
+
+
+def forget_covered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
+    """Before these are sent. Verify would not look at those that the pass did not meet: they waited or failed before."""
+    met = current_pass(context, stream)
+    if any(one.pass_no < met for one in records):
+        context.store.discard(PASSES, [covered_key(stream)])
 
 
 def count_removable(context: RunContext, stream: Stream) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from b24migrate.engine.phases import arrivals, deferred, files, lanes, order
+from b24migrate.engine.phases import arrivals, deferred, files, lanes, order, removal
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
@@ -137,6 +137,7 @@ class Sender:
         held = {parent_id(one.row_key) for one in settled if self._holds(one)}
         ready, left = self._compare_with_target([one for one in ready if parent_id(one.record.row_key) not in held])
         deferred.mark_incomplete(self._context, self._stream, ready)
+        removal.forget_covered(self._context, self._stream, [one.record for one in ready])
         return bool([*settled, *left, *self._send_in_turn(self._calls(ready))])
 
     def _compare_with_target(self, ready: list[ComposedRecord]) -> tuple[list[ComposedRecord], list[Settled]]:
