@@ -84,9 +84,10 @@ def test_a_record_that_waited_is_looked_at_when_it_is_sent(crm: World, seen: lis
     crm.strike_box({"method": "import.*.batch", "item": item})
     assert sync(crm).exit_code == 5
     crm.strike_box()
-    crm.cloud.portal.clock.advance(3 * 3600)
-    crm.change("crm_deals", id=other, fields={"title": "Иное"})
-    sync(crm)
+    for title in ("Иное", "Третье"):  # the first one still meets it: passes overlap
+        crm.cloud.portal.clock.advance(3 * 3600)
+        crm.change("crm_deals", id=other, fields={"title": title})
+        sync(crm)
     seen.clear()
     crm.retry()
     assert str(failed) in seen

@@ -37,7 +37,7 @@ def covered_key(stream: Stream) -> str:
 
 
 def forget_covered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
-    """Before these are sent. Verify would not look at those that the pass did not meet: they waited or failed before."""
+    """Before these are sent. Verify would not look at those that the pass did not meet: they waited or failed."""
     met = current_pass(context, stream)
     if any(one.pass_no < met for one in records):
         context.store.discard(PASSES, [covered_key(stream)])
