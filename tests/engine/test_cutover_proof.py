@@ -105,3 +105,12 @@ def test_the_full_pass_is_done_when_its_run_ends(quiet: World) -> None:
     shown = view_of(quiet).steps[0]
     assert (shown.name, shown.ended) == ("full_pass", "2001-01-01T10:00:00Z")
     assert shown.began > shown.ended
+
+
+def test_nobody_is_named_for_a_change_whose_time_is_before_the_freeze(quiet: World) -> None:
+    """The owner made the group long ago, and somebody else may have renamed it now."""
+    group = int(next(iter(quiet.records("Groups"))))
+    quiet.change("groups", id=group, fields={"NAME": "Переименована"})
+    sync(quiet)
+    writers = [one for one in view_of(quiet).writers if one.stream == "groups"]
+    assert [(one.user, one.records, one.last) for one in writers] == [("", 1, "")]

@@ -150,9 +150,8 @@ def view(context: RunContext, entities: Sequence[str]) -> CutoverView:
     full_pass = full_pass_time(context, entities)
     all_runs = plan.all_runs(context.store)
     runs = [one for one in all_runs if one.plan.delta]
-    read = [
-        one.finished for one in all_runs if one.state == plan.ENDED and not one.plan.delta and "get" in one.plan.phases
-    ]
+    full = [one for one in all_runs if one.state == plan.ENDED and not one.plan.delta and "get" in one.plan.phases]
+    read = [one.finished for one in full if one.finished]
     full_end = latest_of(read) if read else full_pass
     proven = is_proven(context, state)
     after = next_step(state, now, read=bool(full_pass), proven=proven)
