@@ -12,7 +12,7 @@ import pytest
 from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
-from b24migrate.engine.phases import verify
+from b24migrate.engine.phases import dangling as dangling_links
 from b24migrate.engine.run import RunResult
 from b24migrate.model.records import Record
 from b24sim.company.crm_ids import COMPANY
@@ -55,13 +55,13 @@ def deals(made: World) -> list[int]:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The deals that verify looks at."""
     found: list[str] = []
-    find = verify.find_dangling
+    find = dangling_links.find_dangling
 
     def noted(context: Json, stream: Json, records: list[Record]) -> Json:
         found.extend(one.row_key for one in records if stream.name == "crm_deals")
         return find(context, stream, records)
 
-    monkeypatch.setattr(verify, "find_dangling", noted)
+    monkeypatch.setattr(dangling_links, "find_dangling", noted)
     return found
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.engine.test_odd_values import altering
 from tests.engine.world import World
 
+from b24migrate.bitrix import http
 from b24migrate.engine.phases.comparison import is_same
 from b24migrate.engine.phases.read import SLOWLY
 from b24migrate.engine.phases.verify import sample
@@ -88,6 +89,20 @@ def test_a_record_of_which_the_source_says_something_odd_by_now_differs(talk: Wo
     ((fate, number, field, note),) = found
     assert (fate, number, field) == ("differs", str(group), "")
     assert "NAME" in note
+
+
+def test_a_record_that_is_too_large_to_be_read_again_does_not_keep_others_from_it(
+    talk: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large, renamed = talk.cloud.portal.company.groups.ids[:2]
+    talk.change("groups", id=large, fields={"NAME": "Ж" * 300_000})
+    talk.change("groups", id=renamed, fields={"NAME": "Переименована"})
+    monkeypatch.setitem(http.Wire.exchange.__kwdefaults__ or {}, "most", 200_000)
+    assert talk.run(phases=("verify",)).exit_code == 5
+    assert [one for one in findings(talk) if one[0] == "groups"] == [
+        ("groups", "differs", str(renamed), "NAME", "Переименована")
+    ]
+    assert any("too large" in str(note) for note in talk.entity("groups").notes)
 
 
 def test_a_sample_goes_on_where_it_was_interrupted(talk: World) -> None:

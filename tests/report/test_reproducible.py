@@ -16,8 +16,8 @@ from tests.report.report_reader import report
 
 from b24migrate.app import App, copy_store
 from b24migrate.engine import plan
+from b24migrate.engine.phases.comparison import write_findings
 from b24migrate.engine.phases.stage import write_set_aside
-from b24migrate.engine.phases.verify import write_findings
 from b24migrate.model.records import Fate, Finding, Link, SetAside, Settled, Staged, Status
 from b24migrate.ports import UNRESOLVED, RegisterRow
 from b24migrate.report import Request, make_report

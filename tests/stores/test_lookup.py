@@ -10,11 +10,11 @@ import pytest
 from tests import azurite
 from tests.stores.samples import NOON, Time, failed, imported, row
 
+from b24migrate.engine.phases.comparison import write_findings as keep_findings
 from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.memory import Memory
 from b24migrate.engine.phases.notes import Notes
 from b24migrate.engine.phases.stage import write_set_aside
-from b24migrate.engine.phases.verify import write_findings as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.insight.lookup import Hit, RecordVerdict, record, search
 from b24migrate.model.records import Fate, Finding, SetAside, Staged

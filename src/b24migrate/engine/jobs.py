@@ -11,6 +11,7 @@ from b24migrate.engine.phases import (
     child_deletions,
     count_ranges,
     custom_fields,
+    dangling,
     deferred,
     deletions,
     files,
@@ -92,10 +93,10 @@ PERFORMERS: dict[str, Performer] = {
     "sample": verify.sample,
     "compare": verify.compare,
     "compare-changed": verify.compare_changed,
-    "cover": verify.cover,
-    "cover-changed": verify.cover_changed,
-    "cover-found": verify.cover_found,
-    "note-covered": verify.note_covered,
+    "cover": dangling.cover,
+    "cover-changed": dangling.cover_changed,
+    "cover-found": dangling.cover_found,
+    "note-covered": dangling.note_covered,
 }
 
 

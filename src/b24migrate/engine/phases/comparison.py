@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
+from zlib import crc32
 
 import msgspec
 
@@ -15,7 +16,7 @@ from b24migrate.model.fields import Kind
 from b24migrate.model.records import Fate, Finding, Json, Link, Record, Row, Status
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
-from b24migrate.ports import FINDINGS, FORESEEN, SPARED, Register, TargetRecord
+from b24migrate.ports import FINDINGS, FORESEEN, SPARED, Register, RegisterRow, TargetRecord
 
 SHOWN = 200  # characters of a value that a finding keeps
 EMPTY: tuple[Json, ...] = (None, "", [], {})
@@ -43,6 +44,11 @@ def sent_records(context: RunContext, stream: Stream, records: Sequence[Record])
         for one in records
         if one.status is Status.IMPORT_OK and one.row_key in links and links[one.row_key].origin == "import"
     ]
+
+
+def is_compared(record: Record) -> bool:
+    """A record that is deleted at the source has nothing to be compared with."""
+    return record.status is Status.IMPORT_OK and not record.deleted_utc
 
 
 def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
@@ -188,3 +194,30 @@ class ExpectedDifferences:
             yield Finding(self._stream.name, Fate.FORESEEN, source_id, *values, own[0].reason)
         elif one.outcome is Outcome.DIFFERS:
             yield Finding(self._stream.name, Fate.DIFFERS, source_id, *values)
+
+
+# ---------------------------------------------------------------- findings
+
+
+def write_findings(context: RunContext, findings: Iterable[Finding]) -> None:
+    """Expected differences have a register of their own: each record may have one, and they are not errors."""
+    kept: dict[Register, list[RegisterRow]] = {}
+    for one in findings:
+        kept.setdefault(findings_register(one.fate), []).append(finding_row(one))
+    for register, rows in kept.items():
+        context.store.write(register, rows)
+
+
+def finding_row(one: Finding) -> RegisterRow:
+    return RegisterRow(
+        f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
+        {
+            "Stream": one.stream,
+            "Fate": one.fate.value,
+            "SourceId": one.source_id,
+            "Field": one.field,
+            "Expected": one.expected,
+            "Actual": one.actual,
+            "Note": one.note,
+        },
+    )

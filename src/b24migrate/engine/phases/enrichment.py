@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
@@ -19,22 +20,34 @@ from b24migrate.model.values import OddValue
 from b24migrate.ports import Source
 
 CHILDREN_AT_ONCE = 50  # one request
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def enrich_rows(
     context: RunContext, stream: Stream, reading: Listing | PerParent, rows: list[Row], *, gently: bool
 ) -> list[Row]:
     """All at once; gently, some that fail are halved until the one is alone that is to blame."""
+
+    def enrich(some: Sequence[Row]) -> list[Row]:
+        return enrich_page(context, stream, reading, Page(rows=list(some)), gently=gently).rows
+
+    return [row for some in in_halves(enrich, rows) for row in some] if gently else enrich(rows)
+
+
+def in_halves(ask: Callable[[Sequence[T]], R], items: Sequence[T]) -> Iterator[R]:
+    """Asks for all at once; when that fails while the portal is well, for each half, until one that fails is alone."""
     try:
-        return enrich_page(context, stream, reading, Page(rows=rows), gently=gently).rows
+        answer = ask(items)
     except Transient as error:
-        if not (gently and error.own and len(rows) > 1):
+        if not error.own or len(items) < 2:
             raise
-    half = len(rows) // 2
-    return [
-        *enrich_rows(context, stream, reading, rows[:half], gently=True),
-        *enrich_rows(context, stream, reading, rows[half:], gently=True),
-    ]
+    else:
+        yield answer
+        return
+    half = len(items) // 2
+    yield from in_halves(ask, items[:half])
+    yield from in_halves(ask, items[half:])
 
 
 def enrich_page(

@@ -1,32 +1,34 @@
-"""verify: counts, a sample read back and compared field by field, and references that must be resolved."""
+"""verify: counts, and a sample that is read again and compared field by field."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from zlib import crc32
 
 import msgspec
 
-from b24migrate.engine.phases import conflicts, lanes
+from b24migrate.engine.phases import conflicts, dangling, lanes
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.comparison import (
     EXPECTED,
     ExpectedDifferences,
     ask_source_again,
-    findings_register,
+    is_compared,
     latest_version,
     sent_records,
+    write_findings,
 )
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, ComposedRecord, Composer
 from b24migrate.engine.phases.context import Follow, RunContext, decode_readable
 from b24migrate.engine.phases.delta import is_delta
+from b24migrate.engine.phases.enrichment import in_halves
 from b24migrate.engine.phases.inventory import count_in_pass, count_kept, count_unshown
-from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
+from b24migrate.engine.phases.pull_through import current_pass
 from b24migrate.engine.phases.read import SLOWLY, smaller_slice
-from b24migrate.engine.phases.removal import covered_key
+from b24migrate.engine.phases.read_children import GENTLY_AFTER
 from b24migrate.messages import say
-from b24migrate.model.errors import Limited, Permanent
+from b24migrate.model.errors import Limited, Permanent, Transient
 from b24migrate.model.records import (
     NOWHERE,
     Args,
@@ -38,7 +40,6 @@ from b24migrate.model.records import (
     Row,
     Span,
     Status,
-    digest,
     order_key,
 )
 from b24migrate.model.streams import Stream
@@ -47,10 +48,8 @@ from b24migrate.ports import (
     FINDINGS,
     FORESEEN,
     INVENTORY,
-    PASSES,
     SPARED,
     VERIFIED,
-    Register,
     RegisterRow,
     TargetRecord,
 )
@@ -68,18 +67,11 @@ def forget_findings(context: RunContext, job: Job) -> Follow:
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
-            if register is FINDINGS and is_covered(context, stream):
-                forget_all_but_dangling(context, stream)
+            if register is FINDINGS and dangling.is_covered(context, stream):
+                dangling.forget_the_others(context, stream)
             else:
                 context.store.erase(register, f"{stream.name}:")
     return []
-
-
-def forget_all_but_dangling(context: RunContext, stream: Stream) -> None:
-    after = ""
-    while rows := context.store.some_rows(FINDINGS, f"{stream.name}:", after, AT_ONCE):
-        after = rows[-1].key
-        context.store.discard(FINDINGS, [row.key for row in rows if row.values["Fate"] != Fate.DANGLING.value])
 
 
 def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
@@ -92,13 +84,7 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     else:
         jobs.append(Job(scope, "sample", {"stream": stream.name}))
     if stream.covered:
-        known = is_covered(context, stream)
-        context.store.discard(PASSES, [covered_key(stream)])  # a verify that does not come to its end is none
-        jobs.append(Job(scope, "cover-found", {"stream": stream.name, "after": ""}))
-        if known:
-            jobs.append(Job(scope, "cover-changed", {"stream": stream.name, "after": ""}))
-        else:
-            jobs += lanes.seed(context, scope, "cover", stream, pending=False)
+        jobs += dangling.start(context, scope, stream)
     return jobs
 
 
@@ -236,15 +222,11 @@ def _compare_or_slow_down(
 ) -> list[Job]:
     """After a limit: the job with `args` that compares fewer records at a time."""
     try:
-        compare_records(context, stream, [one for one in records if _is_compared(one)])
+        compared = [one for one in records if is_compared(one)]
+        compare_records(context, stream, compared, gently=job.failures >= GENTLY_AFTER)
     except Limited as limit:
         return [slower_job(job, limit, args, len(records))]
     return []
-
-
-def _is_compared(record: Record) -> bool:
-    """A record that is deleted at the source has nothing to be compared with."""
-    return record.status is Status.IMPORT_OK and not record.deleted_utc
 
 
 def slower_job(job: Job, limit: Limited, args: Args, tried: int) -> Job:
@@ -258,13 +240,13 @@ def slower_job(job: Job, limit: Limited, args: Args, tried: int) -> Job:
     return Job(job.scope, job.kind, args, failures=job.failures)
 
 
-def compare_records(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
+def compare_records(context: RunContext, stream: Stream, records: Sequence[Record], *, gently: bool = False) -> None:
     sent = sent_records(context, stream, records)
     if not sent:
         return
     keys = [stream.key_of(one.row_key) for one, _ in sent]
     there = context.target.read(context.owner[stream.name].wire, stream.name, keys)
-    now = _ask_source(context, stream, [one for one, _ in sent])
+    now = _ask_source(context, stream, [one for one, _ in sent], gently=gently)
     composer, expected_differences = Composer(context, stream, late=True), ExpectedDifferences(context, stream)
     equal: list[tuple[str, str]] = []
 
@@ -313,118 +295,22 @@ def remember_equal(context: RunContext, stream: Stream, first: str, equal: Seque
     context.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
 
 
-def _ask_source(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
-    """In a delta run what its pass has met is minutes old, and what changed since the next one brings."""
+def _ask_source(context: RunContext, stream: Stream, records: Sequence[Record], *, gently: bool) -> dict[str, Row]:
+    """In a delta run what its pass has met is minutes old, and what changed since the next one brings. Gently, one that
+    cannot be read again is compared as it was read before."""
     if context.options.delta and not context.options.verify_all:
         met = current_pass(context, stream)
         records = [one for one in records if one.pass_no < met]
-    try:
-        return ask_source_again(context, stream, records) if records else {}
-    except Permanent as error:
-        context.note(
-            context.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
-        )
-        return {}
 
+    def ask(some: Sequence[Record]) -> dict[str, Row]:
+        try:
+            return ask_source_again(context, stream, some)
+        except (Permanent, Transient) as error:
+            if isinstance(error, Transient) and not (gently and error.own and len(some) == 1):
+                raise
+            note = say("note.sample_unread", stream=stream.name, why=error.sentence)
+            context.note(context.owner[stream.name].name, note, "info")
+            return {}
 
-# ---------------------------------------------------------------- references that must be resolved
-
-
-def cover(context: RunContext, job: Job) -> Follow:
-    """Owners, participants: every one of them mapped, in every imported record."""
-    stream = context.streams[job.args["stream"]]
-    records = context.store.records(stream.table, lanes.rest_of_lane(job), AT_ONCE)
-    if not records:
-        return []
-    write_findings(context, find_dangling(context, stream, records))
-    return lanes.next_lane_job(job, records[-1])
-
-
-def cover_changed(context: RunContext, job: Job) -> Follow:
-    """After a delta pass: every record that it met. The references of the others are as they were."""
-    stream, span = context.streams[job.args["stream"]], Span(str(job.args["after"]))
-    met = current_pass(context, stream)
-    while records := context.store.by_pass(stream.table, span, AT_ONCE, pass_no=met, shown=True):
-        write_findings(context, find_dangling(context, stream, records))
-        span = Span(order_key(records[-1].row_key))
-        if context.time_is_up():
-            return [Job(job.scope, job.kind, {**job.args, "after": span.lo})]
-    return []
-
-
-def cover_found(context: RunContext, job: Job) -> Follow:
-    """Forgets the references of an earlier verify that are resolved by now."""
-    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
-    while rows := context.store.some_rows(FINDINGS, f"{stream.name}:", after, AT_ONCE):
-        open_ones = [row for row in rows if row.values["Fate"] == Fate.DANGLING.value]
-        records = context.store.get(stream.table, sorted({str(row.values["SourceId"]) for row in open_ones}))
-        left = {_finding_row(one).key for one in find_dangling(context, stream, list(records.values()))}
-        context.store.discard(FINDINGS, [row.key for row in open_ones if row.key not in left])
-        after = rows[-1].key
-        if context.time_is_up():
-            return [Job(job.scope, job.kind, {**job.args, "after": after})]
-    return []
-
-
-def find_dangling(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Finding]:
-    composer = Composer(context, stream, late=True)
-    composed = [composer.compose(one) for one in records if _is_compared(one)]
-    pull_new_records(context, [named for one in composed for named in one.brings])
-    return [
-        Finding(stream.name, Fate.DANGLING, one.record.row_key, field, source_id)
-        for one in composed
-        # A record that the source does not have either is no longer a reference.
-        for field, source_id in (composer.compose(one.record).unresolved if one.brings else one.unresolved)
-        if field in stream.covered
-    ]
-
-
-def is_covered(context: RunContext, stream: Stream) -> bool:
-    """Whether an earlier verify looked at all records, and no link has been removed since: then those that a delta pass
-    did not meet are as they were."""
-    if not stream.covered or context.options.verify_all:
-        return False
-    row = context.store.read(PASSES, covered_key(stream))
-    of_delta = is_delta(context, stream, current_pass(context, stream))
-    return of_delta and row is not None and row.values["Basis"] == rules_of(context, stream)
-
-
-def note_covered(context: RunContext, job: Job) -> Follow:
-    entity = next(one for one in context.entities if one.name == job.args["entity"])
-    streams = [one for one in entity.streams if one.covered]
-    rows = [RegisterRow(covered_key(one), {"Basis": rules_of(context, one)}) for one in streams]
-    context.store.write(PASSES, rows)
-    return []
-
-
-def rules_of(context: RunContext, stream: Stream) -> str:
-    """Of the fields that are covered: another policy resolves other references."""
-    policies = [(one.name, str(context.policy(stream, one.name, one.policy))) for one in stream.refs]
-    return digest([policies, context.options.placeholder_user])
-
-
-# ---------------------------------------------------------------- findings
-
-
-def write_findings(context: RunContext, findings: Iterable[Finding]) -> None:
-    """Expected differences have a register of their own: each record may have one, and they are not errors."""
-    kept: dict[Register, list[RegisterRow]] = {}
-    for one in findings:
-        kept.setdefault(findings_register(one.fate), []).append(_finding_row(one))
-    for register, rows in kept.items():
-        context.store.write(register, rows)
-
-
-def _finding_row(one: Finding) -> RegisterRow:
-    return RegisterRow(
-        f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
-        {
-            "Stream": one.stream,
-            "Fate": one.fate.value,
-            "SourceId": one.source_id,
-            "Field": one.field,
-            "Expected": one.expected,
-            "Actual": one.actual,
-            "Note": one.note,
-        },
-    )
+    answers = in_halves(ask, records) if gently else [ask(records)]
+    return {key: row for rows in answers for key, row in rows.items()}
