@@ -13,8 +13,9 @@ import pytest
 from tests.engine.custom_catalog import DEAL, ORIGIN, ORIGINS, PLAN, fields_made, working
 from tests.engine.world import World, world
 
+from b24migrate.engine.phases.compose import ComposedRecord
 from b24migrate.engine.phases.custom_values import CustomValues
-from b24migrate.model.records import Json, Link, Staged
+from b24migrate.model.records import Json, Link, Record, Staged, Status
 from b24migrate.model.source_records import SourceRecord
 from b24sim.company import crm_fields as uf
 
@@ -39,10 +40,10 @@ def sending(made: World) -> Iterator[Sent]:
 
         def put(payload: dict[str, Json], of: str = "deals", *, late: bool = True) -> Any:
             fields: dict[str, Json] = {}
-            losses: Counter[str] = Counter()
+            done = ComposedRecord(Record("1", Status.NEW, b"{}"))
             values = CustomValues(context, context.streams[of], late=late)
-            values.put(SourceRecord("1", payload, {}), fields, lambda what: losses.update([what]))
-            return fields, losses
+            values.put(SourceRecord("1", payload, {}), fields, done)
+            return fields, Counter(done.losses)
 
         yield put
 

@@ -95,6 +95,7 @@ PERFORMERS: dict[str, Performer] = {
     "compare-changed": verify.compare_changed,
     "cover": dangling.cover,
     "cover-changed": dangling.cover_changed,
+    "cover-sent": dangling.cover_sent,
     "cover-found": dangling.cover_found,
     "note-covered": dangling.note_covered,
 }

@@ -25,9 +25,8 @@ from b24migrate.engine.phases import (
     sweep,
     verify,
 )
-from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.state import DONE, States
+from b24migrate.engine.state import DONE, STUCK, States
 from b24migrate.model.fields import Kind
 from b24migrate.model.records import Job, Json, Status
 from b24migrate.model.streams import FINAL, LATE, Entity, Stream
@@ -245,8 +244,11 @@ def final_stages(context: RunContext) -> list[Stage]:
 
 def forget_stage(entities: Sequence[Entity]) -> Stage:
     def seed(context: RunContext, scope: str) -> list[Job]:
-        left = {"entities": [one.name for one in entities]}
-        return [Job(scope, "forget-arrived", left)] if arrivals.has_missed(context) else []
+        """What arrives with the last jobs of an entity that is stuck, others may have passed."""
+        phases = [phase for one in entities for phase in States(context.store).read(one.name).phases.values()]
+        if any(one.state in STUCK for one in phases) or not arrivals.arrived_streams(context):
+            return []
+        return [Job(scope, "forget-arrived", {"entities": [one.name for one in entities]})]
 
     return Stage("forget arrived", seed)
 
@@ -307,14 +309,11 @@ def arrival_stage(stream: Stream) -> Stage:
 
 
 def late_stage(stream: Stream) -> Stage:
-    """All records, when a second pass has something to add to any; otherwise those that went without something, which
-    may have come since: texts refer to records of any stream."""
+    def again(context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
+        deferred.end_late(context, stream)
+        return [], {}
 
-    def seed(context: RunContext, scope: str) -> list[Job]:
-        whole = Composer(context, stream, late=True).postpones
-        return deferred.seed(context, scope, stream) if whole else deferred.seed_marked(context, scope, stream)
-
-    return Stage(f"complete {stream.name}", seed)
+    return Stage(f"complete {stream.name}", lambda context, scope: deferred.seed_late(context, scope, stream), again)
 
 
 def may_be_completed(stream: Stream) -> bool:

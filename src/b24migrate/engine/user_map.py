@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.missed import note_arriving
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet
 from b24migrate.model.records import Json, Link, Span, order_key
@@ -60,6 +61,8 @@ def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
         for source_id, target_id in wanted.items()
         if source_id not in there or there[source_id].target_id != target_id
     ]
+    linked = context.store.get(stream.table, [one.source_id for one in fresh])
+    note_arriving(context, stream, list(linked.values()))
     context.store.link(stream.name, fresh, now=context.clock.now())
     return len(fresh)
 

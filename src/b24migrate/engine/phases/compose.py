@@ -48,7 +48,8 @@ class ComposedRecord:
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
     missed: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source does not have it
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
-    may_come: bool = False  # it is sent without a link to a failed record; a retry may add the link
+    may_come: bool = False  # it is sent without a link, which a later run may add: the linked record failed, say
+    unread: bool = False  # so is this, to a record of a stream that was never read
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     regardless: list[tuple[str, str]] = field(default_factory=list)  # of these, without regard to rules
     lacks: list[str] = field(default_factory=list)  # files that are not on the target
@@ -109,10 +110,10 @@ class Composer:
     def __init__(self, context: RunContext, stream: Stream, *, late: bool = False, final: bool = False) -> None:
         self._context = context
         self._stream = stream
-        references = References(context, stream, late=late, final=final)
+        references = self._references = References(context, stream, late=late, final=final)
         convert: dict[Kind, Convert[ComposedRecord]] = {
             Kind.RICH: self._rewrite_text,
-            Kind.TREE: Trees(context, self._rewrite_text).rewrite,
+            Kind.TREE: Trees(context, self._rewrite_text, references.note_missing).rewrite,
             Kind.REF: references.resolve_one,
             Kind.REFS: references.resolve_several,
             Kind.CODED: references.resolve_code,
@@ -122,10 +123,15 @@ class Composer:
             Kind.FILES: self._file_ids,
         }
         self._interpreter = FieldInterpreter(context, stream, convert, late=late)
-        self._custom = CustomValues(context, stream, late=late)
+        self._custom = CustomValues(context, stream, late=late, references=references)
         self.postpones = self._custom.has_late or any(
             one.late or one.waits or one.tree or stream.name in one.inside.values() for one in stream.fields
         )
+
+    @property
+    def custom_map(self) -> Json:
+        """What becomes of custom fields."""
+        return self._custom.described()
 
     def compose(self, record: Record, one: SourceRecord | None = None) -> ComposedRecord:
         """`one`: what the source has of it now, where that is known."""
@@ -160,7 +166,7 @@ class Composer:
             return done
         try:
             self._interpreter.interpret(one, done.fields, done)
-            self._custom.put(one, done.fields, done.lose)
+            self._custom.put(one, done.fields, done)
         except values.OddValue as odd:
             return ComposedRecord(record, problem=(ODD_VALUE, say("record.odd_value", field=str(odd))))
         if self._stream.at_last is not None:
@@ -183,7 +189,7 @@ class Composer:
             return {one: found[name] for one, name in names.items() if name in found}
 
         rewritten = memory.texts.rewrite(text, target_ids)
-        done.lose("texts_unresolved", rewritten.unresolved)
+        self._references.note_missing_in_texts(rewritten.missing, done)
         return rewritten.text
 
     # ------------------------------------------------------------ files

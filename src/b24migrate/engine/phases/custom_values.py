@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import (
@@ -13,16 +14,18 @@ from b24migrate.engine.phases.custom_fields import (
     is_multiple,
     reason_not_to_copy,
 )
-from b24migrate.engine.phases.references import Whereabouts, locate
+from b24migrate.engine.phases.references import References, Whereabouts, locate
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.fields import EMPTIED, Unresolved
-from b24migrate.model.records import Json
+from b24migrate.model.records import Json, Status
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Stream
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 
-Lose = Callable[[str], None]
+if TYPE_CHECKING:
+    from b24migrate.engine.phases.compose import ComposedRecord
+
 FILES = "files"  # the stream that files are linked under
 EXCLUDED = "custom_values_excluded"  # how values are counted that the configuration excludes
 
@@ -43,8 +46,16 @@ class MappedField(NamedTuple):
 class CustomValues:
     """Reads the field map once; a batch of records shares it."""
 
-    def __init__(self, context: RunContext, stream: Stream, *, late: bool = True) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        stream: Stream,
+        *,
+        late: bool = True,
+        references: References | None = None,
+    ) -> None:
         self._context = context
+        self._references = references or References(context, stream, late=late, final=False)
         self._stream = stream
         self._links, self._texts = context.memory.links, context.memory.texts
         self._people = context.people
@@ -57,7 +68,7 @@ class CustomValues:
         self._met: dict[str, MappedField | None] = dict.fromkeys((*(one.name for one in stream.fields), *skipped))
         self._postponed = frozenset() if late else stream.custom.late_types
         self._noted: set[str] = set()
-        self._converters: Mapping[str, Callable[[MappedField, Json, Lose], Json]] = {
+        self._converters: Mapping[str, Callable[[MappedField, Json, ComposedRecord], Json]] = {
             "enumeration": self._option,
             "employee": self._person,
             "file": self._file,
@@ -75,13 +86,16 @@ class CustomValues:
         """Whether a second pass has anything to add."""
         return any(mapped.type in self._stream.custom.late_types and not mapped.lost for mapped in self._map.values())
 
-    def put(self, one: SourceRecord, fields: dict[str, Json], lose: Lose) -> None:
+    def described(self) -> Json:
+        return {code: list(mapped) for code, mapped in self._map.items()}
+
+    def put(self, one: SourceRecord, fields: dict[str, Json], done: ComposedRecord) -> None:
         """Under the target's codes, with the target's IDs."""
         for mapped, value in self._filled_fields(one):
             if mapped.lost:
-                lose(mapped.lost)
+                done.lose(mapped.lost)
             elif mapped.type not in self._postponed:
-                fields[mapped.target] = self._convert(mapped, value, lose)
+                fields[mapped.target] = self._convert(mapped, value, done)
         for name in one.extras.get(EMPTIED, ()):
             emptied = self.find_mapped(name)
             if emptied is not None and not emptied.lost:
@@ -120,63 +134,64 @@ class CustomValues:
 
     # ------------------------------------------------------------ values
 
-    def _convert(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
+    def _convert(self, mapped: MappedField, value: Json, done: ComposedRecord) -> Json:
         """A list for a field that takes several, whatever the source sent."""
         convert = self._converters.get(mapped.type)
         if mapped.type != "file" and any(isinstance(part, (dict, list)) for part in _split_values(mapped, value)):
             raise values.OddValue(mapped.code)
-        parts = [part if convert is None else convert(mapped, part, lose) for part in _split_values(mapped, value)]
+        parts = [part if convert is None else convert(mapped, part, done) for part in _split_values(mapped, value)]
         there = [part for part in parts if part is not None]
         if mapped.multiple or len(there) > 1:
             return there
         return there[0] if there else None
 
-    def _option(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
+    def _option(self, mapped: MappedField, value: Json, done: ComposedRecord) -> Json:
         source_id = values.reference(value)
         option = mapped.options.get(source_id) if source_id else None
         if source_id and option is None:
-            lose("references_dropped")
+            done.lose("references_dropped")
             self._note_once(mapped, say("note.option_gone", id=source_id))
         return option
 
-    def _text(self, _: MappedField, value: Json, lose: Lose) -> Json:
+    def _text(self, _: MappedField, value: Json, done: ComposedRecord) -> Json:
         """People write mentions and links into them as into any other text."""
         if not self._texts.may_hold_ids(value):
             return value
         rewritten = self._texts.rewrite(str(value), self._links.target_ids)
-        for _unresolved in range(rewritten.unresolved):
-            lose("texts_unresolved")
+        self._references.note_missing_in_texts(rewritten.missing, done)
         return rewritten.text
 
-    def _person(self, _: MappedField, value: Json, lose: Lose) -> Json:
+    def _person(self, _: MappedField, value: Json, done: ComposedRecord) -> Json:
         source_id = values.reference(value)
         target_id = self._links.target_id(self._people, source_id) if source_id else None
         if source_id and target_id is None:
-            lose("references_dropped")
+            done.lose("references_dropped")
+            self._references.note_missing(self._people, source_id, done)
         return target_id
 
-    def _file(self, _: MappedField, value: Json, lose: Lose) -> Json:
+    def _file(self, _: MappedField, value: Json, done: ComposedRecord) -> Json:
         source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
         if source_id is None or self._custom is None:
             return None
         target_id = self._links.target_id(FILES, f"{self._custom.files}:{source_id}")
         if target_id is None:
-            lose("files_dropped")
+            done.lose("files_dropped")
         return target_id
 
-    def _record(self, mapped: MappedField, value: Json, lose: Lose) -> Json:
+    def _record(self, mapped: MappedField, value: Json, done: ComposedRecord) -> Json:
         """`D_12`; or `12` where the field allows records of one kind only."""
         code = values.reference(value)
         if code is None or self._custom is None or self._custom.codes is None:
             return None
         is_bare = code.isdecimal()
         if is_bare and not mapped.only:
-            lose("references_dropped")  # its kind is not known
+            done.lose("references_dropped")  # its kind is not known
             return None
         try:
             there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
         except Unresolved as missing:
-            lose("references_dropped")
+            done.lose("references_dropped")
+            self._references.note_missing(missing.stream, missing.source_id, done)
             if locate(self._context, missing.stream, missing.source_id) is Whereabouts.STAGED:
                 self._note_once(mapped, say("note.value_unlinked", what=missing.what))
             return None
@@ -188,17 +203,25 @@ class CustomValues:
             raise Unresolved(stream, source_id)
         return target_id
 
-    def _status(self, mapped: MappedField, value: Json, _: Lose) -> Json:
+    def _status(self, mapped: MappedField, value: Json, done: ComposedRecord) -> Json:
         """An entry of a dictionary; one that has no link is called the same on the target."""
         if self._custom is None or not self._custom.statuses or not mapped.dictionary:
             return value
-        return self._links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
+        target_id = self._links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}")
+        done.may_come = done.may_come or (target_id is None and self._has_open_entries)
+        return target_id or value
 
-    def _day(self, _: MappedField, value: Json, lose: Lose) -> Json:
-        return _count_if_lost(values.day(value, self._context.options.timezone), lose)
+    @cached_property
+    def _has_open_entries(self) -> bool:
+        of = self._context.streams.get(self._custom.statuses.partition(".")[0] if self._custom else "")
+        counts = self._context.store.counts(of.table) if of else {}
+        return any(counts.get(one) for one in (Status.NEW, Status.ERROR_RETRY, Status.IMPORT_ERR))
 
-    def _time(self, _: MappedField, value: Json, lose: Lose) -> Json:
-        return _count_if_lost(values.stamp(value, self._context.options.timezone)[1], lose)
+    def _day(self, _: MappedField, value: Json, done: ComposedRecord) -> Json:
+        return _count_if_lost(values.day(value, self._context.options.timezone), done)
+
+    def _time(self, _: MappedField, value: Json, done: ComposedRecord) -> Json:
+        return _count_if_lost(values.stamp(value, self._context.options.timezone)[1], done)
 
     def _note_once(self, mapped: MappedField, what: str) -> None:
         if mapped.code not in self._noted and self._entity is not None:
@@ -265,7 +288,7 @@ def _split_values(mapped: MappedField, value: Json) -> list[Json]:
     return [part for part in value if not is_empty(part, mapped.type)] if isinstance(value, list) else [value]
 
 
-def _count_if_lost(converted: str | None, lose: Lose) -> str | None:
+def _count_if_lost(converted: str | None, done: ComposedRecord) -> str | None:
     if converted is None:
-        lose("custom_values_left")
+        done.lose("custom_values_left")
     return converted

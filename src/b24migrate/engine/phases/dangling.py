@@ -10,10 +10,10 @@ from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.delta import is_delta
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
-from b24migrate.engine.phases.removal import covered_key
+from b24migrate.engine.phases.removal import covered_key, uncovered
 from b24migrate.model.records import Fate, Finding, Job, Record, Span, digest, order_key
 from b24migrate.model.streams import Stream
-from b24migrate.ports import FINDINGS, PASSES, RegisterRow
+from b24migrate.ports import DELETIONS, FINDINGS, PASSES, RegisterRow
 
 AT_ONCE = 100
 
@@ -23,7 +23,11 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     context.store.discard(PASSES, [covered_key(stream)])  # a verify that does not come to its end is none
     jobs = [Job(scope, "cover-found", {"stream": stream.name, "after": ""})]
     if known:
-        return [*jobs, Job(scope, "cover-changed", {"stream": stream.name, "after": ""})]
+        return [
+            *jobs,
+            *(Job(scope, kind, {"stream": stream.name, "after": ""}) for kind in ("cover-changed", "cover-sent")),
+        ]
+    context.store.erase(DELETIONS, uncovered(stream))
     return [*jobs, *lanes.seed(context, scope, "cover", stream, pending=False)]
 
 
@@ -46,6 +50,20 @@ def cover_changed(context: RunContext, job: Job) -> Follow:
         span = Span(order_key(records[-1].row_key))
         if context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "after": span.lo})]
+    return []
+
+
+def cover_sent(context: RunContext, job: Job) -> Follow:
+    """Every record that was sent since although no pass met it."""
+    stream, after = context.streams[job.args["stream"]], str(job.args["after"])
+    prefix = uncovered(stream)
+    while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):
+        records = context.store.get(stream.table, [row.key.removeprefix(prefix) for row in rows])
+        write_findings(context, find_dangling(context, stream, list(records.values())))
+        context.store.discard(DELETIONS, [row.key for row in rows])
+        after = rows[-1].key
+        if context.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "after": after})]
     return []
 
 

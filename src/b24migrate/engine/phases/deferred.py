@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases import arrivals, lanes
+from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
-from b24migrate.engine.phases.pull_through import pull_new_records
+from b24migrate.engine.phases.dangling import rules_of
+from b24migrate.engine.phases.delta import MARK, is_delta
+from b24migrate.engine.phases.missed import note_missed
+from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.references import MISSING
+from b24migrate.engine.phases.removal import unlinked_key
+from b24migrate.engine.phases.stage import mark_for_second_pass, mark_stretches, marks_of_run
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
-from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Span, Status, order_key
+from b24migrate.model.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Span, Status, digest, order_key
 from b24migrate.model.streams import Stream
-from b24migrate.ports import INCOMPLETE, RegisterRow
+from b24migrate.ports import INCOMPLETE, PASSES, RegisterRow
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
+LOOKED_UP_FOR_ONE = 10  # records that are read one after the other in the time in which one is looked up
+BEGUN = "begun"  # before the basis of a second pass over all records that is not over
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
@@ -36,21 +43,89 @@ class ChangedRecord(NamedTuple):
 def mark_incomplete(context: RunContext, stream: Stream, ready: Sequence[ComposedRecord]) -> None:
     """Remembers of records, before they are sent, which go without something that may come later. One row for all of
     them: the stretch of ids that they are in."""
-    arrivals.note_missed(context, [named for one in ready for named in one.missed])
     without = [order_key(one.record.row_key) for one in ready if _is_incomplete(one)]
     if without:
-        first, last = min(without), max(without)  # they may go in another order than that of their ids
-        row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
-        context.store.write(INCOMPLETE, [row])
+        mark_stretches(context, stream, [(min(without), max(without))])  # they may go in another order than their ids
 
 
 def _is_incomplete(one: ComposedRecord) -> bool:
-    return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
+    return bool(one.places or one.may_come or one.unread) or not MAY_COME.isdisjoint(one.losses)
+
+
+def _is_open(one: ComposedRecord, *, postpones: bool) -> bool:
+    """After a second pass, which has looked for what is missing in texts. When another stream is read, it looks again
+    at all records of a stream that postpones something."""
+    unread = one.unread and not postpones
+    lacks = one.lacks or "files_dropped" in one.losses
+    return bool(one.places or one.may_come or unread or lacks or one.problem or one.waits_for)
+
+
+# ---------------------------------------------------------------- which records are looked at
+
+
+def seed_late(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+    """Jobs for all records, when something is postponed in any. After a delta pass, if an earlier second pass looked at
+    all: for those that were sent since or went without something. So it is in all other streams, whose texts may refer
+    to records of any stream."""
+    composer = Composer(context, stream, late=True)
+    if not composer.postpones:
+        return seed_marked(context, scope, stream)
+    basis = _basis(context, stream, composer)
+    row = context.store.read(PASSES, _key(stream))
+    if row is not None and row.values["Basis"] == basis and is_delta(context, stream, current_pass(context, stream)):
+        spans = _marked_spans(context, stream)
+        if len(spans) * LOOKED_UP_FOR_ONE < sum(context.store.counts(stream.table).values()):
+            return _jobs(context, scope, stream, spans)
+    context.store.write(PASSES, [RegisterRow(_key(stream), {"Basis": f"{BEGUN} {basis}"})])
+    return seed(context, scope, stream)
+
+
+def forget_completed(context: RunContext, scope: str, stream: Stream) -> None:
+    """Before records are sent that are not marked, since a second pass over all of them is to follow."""
+    if not is_marked_when_sent(context, scope, stream):
+        context.store.discard(PASSES, [_key(stream)])
+
+
+def is_marked_when_sent(context: RunContext, scope: str, stream: Stream) -> bool:
+    """After a delta pass, and if it is sent for another entity: that one's second pass may be over."""
+    own = scope == context.owner[stream.name].task("set")
+    return not own or is_delta(context, stream, current_pass(context, stream))
+
+
+def end_late(context: RunContext, stream: Stream) -> None:
+    """When all jobs are done. What is still open was marked anew."""
+    composer = Composer(context, stream, late=True)
+    if composer.postpones:
+        basis = _basis(context, stream, composer)
+        row = context.store.read(PASSES, _key(stream))
+        if row is not None and row.values["Basis"] == f"{BEGUN} {basis}":  # no link was removed meanwhile
+            context.store.write(PASSES, [RegisterRow(_key(stream), {"Basis": basis})])
+    prefix, own, after = f"{stream.name}:@", marks_of_run(context, stream), ""
+    while rows := context.store.some_rows(INCOMPLETE, prefix, after, AT_ONCE):
+        context.store.discard(INCOMPLETE, [row.key for row in rows if not row.key.startswith(own)])
+        after = rows[-1].key
+
+
+def _key(stream: Stream) -> str:
+    return f"completed:{stream.name}"
+
+
+def _basis(context: RunContext, stream: Stream, composer: Composer) -> str:
+    """What links depend on besides the records."""
+    read = [row.key for row in context.store.rows(PASSES, prefix=f"{MARK}:")]
+    unlinked = context.store.read(PASSES, unlinked_key(stream))
+    since = unlinked.values["Basis"] if unlinked else ""
+    return digest([rules_of(context, stream), composer.custom_map, sorted(read), since])
 
 
 def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
-    """Jobs for the stretches that were marked; those that overlap are one. `unlinked`: links were removed since, which
-    another process may still remember."""
+    """Jobs for the stretches that were marked. `unlinked`: links were removed since, which another process may still
+    remember."""
+    return _jobs(context, scope, stream, _marked_spans(context, stream), **args)
+
+
+def _marked_spans(context: RunContext, stream: Stream) -> list[Span]:
+    """Those that overlap are one."""
     rows = walk_rows(context, INCOMPLETE, f"{stream.name}:")
     spans: list[Span] = []
     for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
@@ -59,6 +134,10 @@ def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -
         else:
             begin = first[:-1]  # a span begins behind its lower end
             spans.append(Span(max(begin, spans[-1].hi) if spans else begin, last))
+    return spans
+
+
+def _jobs(context: RunContext, scope: str, stream: Stream, spans: Sequence[Span], **args: Json) -> list[Job]:
     size = min(AT_ONCE, math.ceil(len(spans) / lanes.thread_count(context.options.workers)) or 1)
     return [_job(scope, stream, spans[start : start + size], **args) for start in range(0, len(spans), size)]
 
@@ -86,8 +165,12 @@ def complete(context: RunContext, job: Job) -> Follow:
     sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
     changed: list[ChangedRecord] = []
     there: list[ComposedRecord] = []
-    for composed in _compose_all(context, stream, [one for one in imported if one.row_key in sent]):
-        arrivals.note_missed(context, composed.missed)
+    second = Composer(context, stream, late=True)
+    whole = _compose_all(context, stream, second, [one for one in imported if one.row_key in sent])
+    settled = {one.record.row_key for one in whole if not _is_open(one, postpones=second.postpones)}
+    mark_stretches(context, stream, _find_open(found, sent.keys() - settled))
+    for composed in whole:
+        note_missed(context, composed.missed)
         item = composed.item(stream)
         if item.digest == sent[composed.record.row_key].digest:
             there.append(composed)
@@ -106,6 +189,22 @@ def complete(context: RunContext, job: Job) -> Follow:
     return [_job(job.scope, stream, left, **args)] if left else []
 
 
+def _find_open(found: Sequence[tuple[Record, Span]], row_keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The first and the last of stretches that hold these: each alone, or where they are many, all from one stretch
+    that was looked at."""
+    stretches: list[list[Record]] = []
+    for record, span in found:
+        if not (stretches and order_key(stretches[-1][-1].row_key) == span.lo):
+            stretches.append([])
+        stretches[-1].append(record)
+    for stretch in stretches:
+        ends = [order_key(one.row_key) for one in stretch if one.row_key in row_keys]
+        if len(ends) * LOOKED_UP_FOR_ONE > len(stretch):
+            yield ends[0], ends[-1]
+        else:
+            yield from zip(ends, ends, strict=True)
+
+
 def _without_conflicts(
     context: RunContext, stream: Stream, changed: list[ChangedRecord], sent: Mapping[str, Link]
 ) -> list[ChangedRecord]:
@@ -117,18 +216,21 @@ def _without_conflicts(
     for row_key, error in judged.failed.items():
         note = say("note.late_refused", stream=stream.name, id=row_key, why=error.sentence)
         context.note(context.owner[stream.name].name, note)
+    mark_for_second_pass(context, stream, map(order_key, judged.failed))
     going = {one.record.row_key for one in judged.going}
     return [one for one in changed if one.row_key in going]
 
 
-def _compose_all(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[ComposedRecord]:
+def _compose_all(
+    context: RunContext, stream: Stream, second: Composer, records: Sequence[Record]
+) -> list[ComposedRecord]:
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
     another process, and what the source does not have is lost, not awaited."""
-    second = Composer(context, stream, late=True)
     composed = [second.compose_item(record) for record in records]
     pull_new_records(context, [named for one in composed for named in one.brings])
     composed = [second.compose_item(one.record) if one.brings else one for one in composed]
     for one in composed:
+        one.missed += one.brings  # the source has them not, or does not tell, or the next pass reads them
         if one.problem and one.problem[0] in FAULTS:
             note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
             context.note(context.owner[stream.name].name, note)
@@ -180,6 +282,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
             context.note(
                 entity.name, say("note.late_refused", stream=stream, id=changed[0].row_key, why=error.sentence)
             )
+            mark_for_second_pass(context, context.streams[stream], [order_key(changed[0].row_key)])
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links: list[Link] = []
@@ -194,6 +297,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
             again = outcome
         elif outcome.target_id is None:
             context.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
+            mark_for_second_pass(context, context.streams[stream], [order_key(row_key)])
         else:
             remember_places(context, context.streams[stream], one.composed)
             kept = own.get(row_key) or conflicts.pack(one.composed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock, local
 
 from b24migrate.engine.phases.texts import TextRewriter
@@ -38,6 +38,7 @@ class Missed:
 
     def __init__(self) -> None:
         self._named: set[tuple[str, str]] = set()
+        self._sought = False
         self._lock = Lock()
 
     def find_new(self, named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -50,6 +51,16 @@ class Missed:
             if len(self._named) > REMEMBERED:
                 self._named.clear()
             self._named.update(named)
+
+    def is_sought(self, ask: Callable[[], bool]) -> bool:
+        """Whether anything noted may have come; once it is true it stays so."""
+        self._sought = self._sought or ask()
+        return self._sought
+
+    def forget(self, named: Iterable[tuple[str, str]]) -> None:
+        """When they are not noted any more."""
+        with self._lock:
+            self._named.difference_update(named)
 
 
 class Links:

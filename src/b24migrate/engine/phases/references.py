@@ -83,7 +83,7 @@ class References:
         self._late = late
         self._final = final
         self._resolver = Resolver(context)
-        self._awaited: dict[tuple[str, str], bool] = {}
+        self._located: dict[tuple[str, str], Whereabouts] = {}
         self._left_out: dict[str, bool] = {}
 
     def resolve_one(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
@@ -163,12 +163,12 @@ class References:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
             done.lose("references_dropped")
-            self._note_missing(stream, source_id, done)
+            self.note_missing(stream, source_id, done)
             return None
         placeholder = self._context.options.placeholder_user
         if policy is Policy.PLACEHOLDER and placeholder and stream == self._context.people:
             done.lose("placeholders")
-            self._note_missing(stream, source_id, done)
+            self.note_missing(stream, source_id, done)
             return placeholder
         if stream == self._stream.name and self._may_come(stream, source_id):
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
@@ -196,20 +196,33 @@ class References:
         known = bool(self._context.store.count(INVENTORY, f"{stream}:"))
         return known and not self._context.memory.gone.knows(f"{stream}!", source_id)
 
-    def _note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
-        """A missing record that the source has is sought again by each second pass. One that the source does not have
-        may appear there later."""
-        if self._may_be_named(stream, source_id):
+    def note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
+        """What is still missing in the second pass is noted by its name: its arrival is noticed. In the first pass most
+        is on its way."""
+        if stream not in self._context.streams:
+            return
+        named = stream, source_id
+        if named not in self._located:
+            self._located[named] = locate(self._context, *named)
+        where = self._located[named]
+        if where is Whereabouts.UNKNOWN:
+            done.unread = True
+        elif where is Whereabouts.NEWER and self._late:
+            del self._located[named]
+            done.brings.append(named)  # whether the source has it is asked
+        elif self._late or where is Whereabouts.GONE:
+            done.missed.append(named)
+        else:
             done.may_come = True
-        elif stream in self._context.streams:
-            done.missed.append((stream, source_id))
 
-    def _may_be_named(self, stream: str, source_id: str) -> bool:
-        """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""
-        named = (stream, source_id)
-        if named not in self._awaited:
-            self._awaited[named] = locate(self._context, *named) is not Whereabouts.GONE
-        return self._awaited[named]
+    def note_missing_in_texts(self, missing: Sequence[tuple[str, str]], done: ComposedRecord) -> None:
+        """The first pass does not look for them: most come with streams that are sent after this one."""
+        done.lose("texts_unresolved", len(missing))
+        for stream, source_id in missing if self._late else ():
+            if stream == "files":
+                done.may_come = True
+            else:
+                self.note_missing(stream, source_id, done)
 
     def _is_left_out(self, stream: str) -> bool:
         """Whether a plan went without it, so that it was never read."""
@@ -266,6 +279,7 @@ class References:
             return False
         done.unresolved.append((spec.name, line[0]))
         done.lose("references_dropped")
+        done.may_come = True
         circle = " → ".join([one.id, *line[: line.index(one.id) + 1]])
         note = say("note.circle", stream=self._stream.name, names=circle, field=spec.name, id=one.id)
         self._context.note(self._context.owner[self._stream.name].name, note)

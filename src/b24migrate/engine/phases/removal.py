@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from uuid import uuid4
 
 import msgspec
 
@@ -36,11 +37,21 @@ def covered_key(stream: Stream) -> str:
     return f"covered:{stream.name}"
 
 
-def forget_covered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
-    """Before these are sent. Verify would not look at those that the pass did not meet: they waited or failed."""
+def unlinked_key(stream: Stream) -> str:
+    """Of the row that is another one after each removal of records that the stream has links to."""
+    return f"unlinked:{stream.name}"
+
+
+def note_uncovered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
+    """Before these are sent. They waited or failed: the pass did not meet them, and verify would not look at them."""
     met = current_pass(context, stream)
-    if any(one.pass_no < met for one in records):
-        context.store.discard(PASSES, [covered_key(stream)])
+    rows = [RegisterRow(f"{uncovered(stream)}{one.row_key}", {}) for one in records if one.pass_no < met]
+    if rows and stream.covered:
+        context.store.write(DELETIONS, rows)
+
+
+def uncovered(stream: Stream) -> str:
+    return f"uncovered:{stream.name}:"
 
 
 def count_removable(context: RunContext, stream: Stream) -> int:
@@ -150,11 +161,14 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     store = context.store
     if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
         store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
-    if row_keys:  # verify looks at all records again that may link to them
-        holders = [one for one in streams_of(context) if any(stream.name in ref.streams for ref in one.refs)]
-        store.discard(PASSES, [covered_key(one) for one in holders])
+    # Verify and the second pass look at all records again that may link to them. A second pass that is under way may
+    # have looked before they were unlinked; a kill may follow at any point.
+    holders = [one for one in streams_of(context) if row_keys and any(stream.name in ref.streams for ref in one.refs)]
+    store.discard(PASSES, [covered_key(one) for one in holders])
+    store.write(PASSES, _mark_unlinked(holders))
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
+    store.write(PASSES, _mark_unlinked(holders))
     forget_codes(context, stream, row_keys)
     if any(one.kind is Kind.TREE and one.code for one in stream.fields):
         for row_key in row_keys:
@@ -164,6 +178,10 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     store.write(CONFLICTS, [RegisterRow(row.key, {**row.values, **over}) for row in conflicts])
     if row_keys:
         context.memory.links.forget()
+
+
+def _mark_unlinked(holders: Iterable[Stream]) -> list[RegisterRow]:
+    return [RegisterRow(unlinked_key(one), {"Basis": uuid4().hex}) for one in holders]
 
 
 # ---------------------------------------------------------------- texts and custom fields that name what was removed

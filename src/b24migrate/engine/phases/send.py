@@ -10,8 +10,10 @@ from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
+from b24migrate.engine.phases.missed import note_arriving, note_missed
 from b24migrate.engine.phases.pull_through import pull_records
 from b24migrate.engine.phases.references import MISSING
+from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import keep_options
 from b24migrate.messages import say
 from b24migrate.model import values
@@ -26,6 +28,7 @@ ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent a
 
 def seed(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
     """Sends in parallel lanes, or in one chain if the target requires an order."""
+    deferred.forget_completed(context, scope, stream)
     if stream.name in context.target.serial:
         return order.seed(scope, stream, **args)
     return lanes.seed(context, scope, "send", stream, every=lanes.length_for_each_worker(context, stream), **args)
@@ -136,9 +139,18 @@ class Sender:
         self._settle(settled)
         held = {parent_id(one.row_key) for one in settled if self._holds(one)}
         ready, left = self._compare_with_target([one for one in ready if parent_id(one.record.row_key) not in held])
-        deferred.mark_incomplete(self._context, self._stream, ready)
-        removal.forget_covered(self._context, self._stream, [one.record for one in ready])
+        created = [one.record for one in ready if not one.record.target_id]
+        note_arriving(self._context, self._stream, created)
+        note_missed(self._context, [named for one in ready for named in one.missed])
+        self._mark_for_second_pass(ready, postpones=composer.postpones)
+        removal.note_uncovered(self._context, self._stream, [one.record for one in ready])
         return bool([*settled, *left, *self._send_in_turn(self._calls(ready))])
+
+    def _mark_for_second_pass(self, ready: Sequence[ComposedRecord], *, postpones: bool) -> None:
+        if not postpones:
+            deferred.mark_incomplete(self._context, self._stream, ready)
+        elif deferred.is_marked_when_sent(self._context, self._scope, self._stream):
+            mark_for_second_pass(self._context, self._stream, [order_key(one.record.row_key) for one in ready])
 
     def _compare_with_target(self, ready: list[ComposedRecord]) -> tuple[list[ComposedRecord], list[Settled]]:
         """Without the updates that would overwrite what users have changed there, if that is to stay."""

@@ -184,11 +184,21 @@ def parse_stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.St
     return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
 
 
-def mark_for_second_pass(context: RunContext, stream: Stream, ends: Sequence[str]) -> None:
-    """The records with these order keys."""
-    rows = [RegisterRow(f"{stream.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
+def mark_for_second_pass(context: RunContext, stream: Stream, ends: Iterable[str]) -> None:
+    """The records with these order keys: the second pass of this run looks at them, and one of a later run."""
+    mark_stretches(context, stream, ((end, end) for end in ends))
+
+
+def mark_stretches(context: RunContext, stream: Stream, ends: Iterable[tuple[str, str]]) -> None:
+    marked = [{"First": first, "Last": last} for first, last in ends]
+    rows = [RegisterRow(f"{marks_of_run(context, stream)}{one['First']}-{one['Last']}", one) for one in marked]
     if rows:
         context.store.write(INCOMPLETE, rows)
+
+
+def marks_of_run(context: RunContext, stream: Stream) -> str:
+    """What their keys begin with."""
+    return f"{stream.name}:@{context.run}:"
 
 
 def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> None:

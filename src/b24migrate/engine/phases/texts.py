@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -22,7 +22,11 @@ NOBODY = "0"
 
 class RewrittenText(NamedTuple):
     text: str
-    unresolved: int
+    missing: Sequence[tuple[str, str]] = ()  # stream and source id of each that could not be resolved
+
+    @property
+    def unresolved(self) -> int:
+        return len(self.missing)
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,9 @@ class TextRewriter:
 
     def rewrite(self, text: str, target_ids: TargetIds) -> RewrittenText:
         if not self.may_hold_ids(text):
-            return RewrittenText(text, 0)
-        unresolved, small = 0, _lower_case(text)
+            return RewrittenText(text)
+        missing: list[tuple[str, str]] = []
+        small = _lower_case(text)
         for pattern in self._patterns:
             if pattern.beginning not in small:  # that is seen much faster than that the pattern does not match
                 continue
@@ -99,10 +104,10 @@ class TextRewriter:
             if not wanted:
                 continue
             known = self._find_targets(pattern, wanted, target_ids)
-            unresolved += len(wanted - known.keys())
+            missing += [self._find_missing(pattern, one, target_ids) for one in sorted(wanted - known.keys())]
             text = pattern.regex.sub(partial(self._replace, pattern, known), text)
             small = _lower_case(text)
-        return RewrittenText(text, unresolved)
+        return RewrittenText(text, missing)
 
     def mentioned(self, text: str) -> Iterator[tuple[str, str]]:
         """Stream and source id of every record that it names."""
@@ -133,6 +138,12 @@ class TextRewriter:
             for source_id, target_id in found.items()
             if (parent := source_id.partition(":")[0]) in parents
         }
+
+    def _find_missing(self, pattern: _Pattern, source_id: str, target_ids: TargetIds) -> tuple[str, str]:
+        """Of several records side by side the first that has no target."""
+        named = ((stream, one) for stream, one in pattern.named(source_id) if one != NOBODY) if pattern.ids else ()
+        lost = (one for one in named if not target_ids(one[0], {one[1]}))
+        return next(lost, (pattern.stream, source_id))
 
     def _find_each(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Records of several streams side by side. `0` is no record, everywhere."""

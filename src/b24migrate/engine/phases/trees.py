@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from b24migrate.engine.phases.compose import ComposedRecord
 
 Rich: TypeAlias = "Callable[[Field, SourceRecord, Json, ComposedRecord], str | None]"
+NoteMissing: TypeAlias = "Callable[[str, str, ComposedRecord], None]"  # stream, source id
 
 
 class PlaceResolver(Resolver):
@@ -45,9 +46,10 @@ class TreePosition(NamedTuple):
 
 
 class Trees:
-    def __init__(self, context: RunContext, rewrite_text: Rich) -> None:
+    def __init__(self, context: RunContext, rewrite_text: Rich, note_missing: NoteMissing) -> None:
         self._context = context
         self._rewrite_text = rewrite_text
+        self._note_missing = note_missing
 
     def rewrite(self, spec: Field, one: SourceRecord, value: Json, done: ComposedRecord) -> Json:
         if spec.tree is not None:
@@ -108,6 +110,8 @@ class Trees:
         ids = dict.fromkeys(values.references(value))
         found = self._context.memory.links.target_ids(stream, ids)
         at.done.lose("references_dropped", len(ids) - len(found))
+        for missing in ids.keys() - found.keys():
+            self._note_missing(stream, missing, at.done)
         there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.context import Follow, RunContext
+from b24migrate.engine.phases.missed import note_arriving
 from b24migrate.model.records import Job, Link, Record, Settled, Status
 from b24migrate.model.streams import Stream
 
@@ -74,6 +75,8 @@ def _match_candidates(context: RunContext, stream: Stream, records: list[Record]
 
 
 def _settle(context: RunContext, stream: Stream, links: list[Link]) -> None:
+    linked = context.store.get(stream.table, [one.source_id for one in links])
+    note_arriving(context, stream, list(linked.values()))
     settled = [Settled(link.source_id, Status.IMPORT_OK, link=link, losses={"linked": 1}) for link in links]
     if settled:
         context.store.settle(stream.name, stream.table, settled, now=context.clock.now())

@@ -1,0 +1,43 @@
+"""set: the names of records that others were sent without. They are in the register `Deletions`; when one of them is
+about to be on the target, that is noted too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from b24migrate.engine.phases.context import RunContext
+from b24migrate.model.records import Record
+from b24migrate.model.streams import Stream
+from b24migrate.ports import DELETIONS, RegisterRow
+
+MISSED, ARRIVED = "missed", "arrived"
+SOUGHT = "sought"  # the row that exists from the first second pass on
+
+
+def note_missed(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
+    """Before the records that lack these are sent."""
+    new = context.memory.missed.find_new(named)
+    if new:
+        context.store.write(DELETIONS, [RegisterRow(f"{MISSED}:{stream}:{key}", {}) for stream, key in new])
+        context.memory.missed.add(new)
+
+
+def seek_missed(context: RunContext) -> None:
+    """From now on. What is missing before the first second pass does not come in the same run."""
+    if not _is_sought(context):
+        context.store.write(DELETIONS, [RegisterRow(SOUGHT, {})])
+
+
+def note_arriving(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
+    """Before they are on the target: those of them that others were sent without."""
+    if not records or not _is_sought(context):
+        return
+    names = [(one.natural or "") if stream.by_natural else one.row_key for one in records]
+    missed = context.store.rows_of(DELETIONS, [f"{MISSED}:{stream.name}:{name}" for name in names])
+    arriving = [RegisterRow(f"{ARRIVED}:{key.removeprefix(MISSED + ':')}", {}) for key in missed]
+    if arriving:
+        context.store.write(DELETIONS, arriving)
+
+
+def _is_sought(context: RunContext) -> bool:
+    return context.memory.missed.is_sought(lambda: bool(context.store.rows_of(DELETIONS, [SOUGHT])))
