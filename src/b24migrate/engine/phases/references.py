@@ -152,7 +152,7 @@ class References:
 
     def _replace_missing(self, spec: Field, stream: str, source_id: str, done: ComposedRecord) -> str | None:
         """The placeholder, or nothing; whether the record may go without is noted in `done`."""
-        stream = stream.partition(".")[0]  # a code that was read back is a record's all the same
+        named, stream = stream, stream.partition(".")[0]  # a code that was read back is a record's all the same
         policy = self._policy(spec, stream, source_id, done)
         if spec.brings and self._may_be_brought(stream, source_id):
             done.brings.append((stream, source_id))
@@ -163,7 +163,7 @@ class References:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
             done.lose("references_dropped")
-            self.note_missing(stream, source_id, done)
+            self.note_missing(named, source_id, done)
             return None
         placeholder = self._context.options.placeholder_user
         if policy is Policy.PLACEHOLDER and placeholder and stream == self._context.people:
@@ -199,7 +199,11 @@ class References:
     def note_missing(self, stream: str, source_id: str, done: ComposedRecord) -> None:
         """What is still missing in the second pass is noted by its name: its arrival is noticed. In the first pass most
         is on its way."""
-        if stream not in self._context.streams:
+        known = self._context.streams.get(stream.partition(".")[0])
+        if known is None:
+            return
+        if stream != known.name or known.by_natural:  # a code, which is not the name of a record
+            done.may_come = True
             return
         named = stream, source_id
         if named not in self._located:
