@@ -68,6 +68,7 @@ def test_two_who_upload_the_same_file_at_once_get_the_same(
     data, both, upload = b"plan", Barrier(2), files.upload_file
 
     def together(*args: object) -> str:
+        both.wait(60)  # neither has found the other's
         number = upload(*args)  # type: ignore[arg-type]
         both.wait(60)
         return number
