@@ -9,6 +9,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.missed import note_arriving
+from b24migrate.engine.phases.removal import note_other_links
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet
 from b24migrate.model.records import Json, Link, Span, order_key
@@ -63,6 +64,7 @@ def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
     ]
     linked = context.store.get(stream.table, [one.source_id for one in fresh])
     note_arriving(context, stream, list(linked.values()))
+    note_other_links(context, stream, [one.source_id for one in fresh if one.source_id in there])
     context.store.link(stream.name, fresh, now=context.clock.now())
     return len(fresh)
 

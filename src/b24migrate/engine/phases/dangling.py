@@ -9,8 +9,9 @@ from b24migrate.engine.phases.comparison import finding_row, is_compared, write_
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.delta import is_delta
+from b24migrate.engine.phases.missed import covered_key
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
-from b24migrate.engine.phases.removal import covered_key, uncovered
+from b24migrate.engine.phases.removal import uncovered
 from b24migrate.model.records import Fate, Finding, Job, Record, Span, digest, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import DELETIONS, FINDINGS, PASSES, RegisterRow

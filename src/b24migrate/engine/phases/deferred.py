@@ -12,10 +12,10 @@ from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
 from b24migrate.engine.phases.dangling import rules_of
 from b24migrate.engine.phases.delta import MARK, is_delta
-from b24migrate.engine.phases.missed import note_missed
+from b24migrate.engine.phases.missed import note_missed, unlinked_key
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.references import MISSING
-from b24migrate.engine.phases.removal import unlinked_key
+from b24migrate.engine.phases.removal import note_other_links
 from b24migrate.engine.phases.stage import mark_for_second_pass, mark_stretches, marks_of_run
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
@@ -303,7 +303,12 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
             kept = own.get(row_key) or conflicts.pack(one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest, sent=kept))
             there.append(one.composed)
+    known = {one.row_key: one.composed.record.target_id for one in changed}
+    replaced = [one.source_id for one in links if one.target_id not in (NOWHERE, known[one.source_id])]
+    note_other_links(context, context.streams[stream], replaced)
     context.store.link(stream, links, now=context.clock.now())
+    if replaced:
+        context.memory.links.forget()
     _count_losses(context, context.streams[stream], there)
     if again is not None:
         raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)

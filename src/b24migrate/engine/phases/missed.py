@@ -4,11 +4,12 @@ about to be on the target, that is noted too."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from uuid import uuid4
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.records import Record
 from b24migrate.model.streams import Stream
-from b24migrate.ports import DELETIONS, RegisterRow
+from b24migrate.ports import DELETIONS, PASSES, RegisterRow
 
 MISSED, ARRIVED = "missed", "arrived"
 SOUGHT = "sought"  # the row that exists from the first second pass on
@@ -37,6 +38,25 @@ def note_arriving(context: RunContext, stream: Stream, records: Sequence[Record]
     arriving = [RegisterRow(f"{ARRIVED}:{key.removeprefix(MISSED + ':')}", {}) for key in missed]
     if arriving:
         context.store.write(DELETIONS, arriving)
+
+
+def note_unlinked(context: RunContext, stream: Stream) -> None:
+    """Before links to records of the stream go or become others: the second pass and verify look at all records again
+    that may have one."""
+    streams = [one for entity in context.entities for one in entity.streams]
+    holders = [one for one in streams if any(stream.name in ref.streams for ref in one.refs)]
+    context.store.discard(PASSES, [covered_key(one) for one in holders])
+    context.store.write(PASSES, [RegisterRow(unlinked_key(one), {"Basis": uuid4().hex}) for one in holders])
+
+
+def covered_key(stream: Stream) -> str:
+    """Of the row that exists if verify has looked at the links of all its records, and none was removed since."""
+    return f"covered:{stream.name}"
+
+
+def unlinked_key(stream: Stream) -> str:
+    """Of the row that is another one after each time that links which the stream may have were removed."""
+    return f"unlinked:{stream.name}"
 
 
 def _is_sought(context: RunContext) -> bool:

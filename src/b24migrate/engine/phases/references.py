@@ -202,7 +202,9 @@ class References:
         known = self._context.streams.get(stream.partition(".")[0])
         if known is None:
             return
-        if stream != known.name or known.by_natural:  # a code, which is not the name of a record
+        if (
+            stream != known.name or not source_id.rpartition(":")[2].isdecimal()
+        ):  # no number that its holders would have
             done.may_come = True
             return
         named = stream, source_id

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from uuid import uuid4
 
 import msgspec
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
+from b24migrate.engine.phases.missed import note_unlinked
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import forget_codes
@@ -21,7 +21,7 @@ from b24migrate.model.fields import Kind
 from b24migrate.model.records import Item, Job, Json, Link, Record, Settled, Span, Status, order_key
 from b24migrate.model.source_records import SourceRecord
 from b24migrate.model.streams import Entity, Stream
-from b24migrate.ports import CONFLICTS, DELETIONS, PASSES, UNRESOLVED, Deleted, RegisterRow
+from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, RegisterRow
 
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
@@ -30,16 +30,6 @@ NUMBER = re.compile(rb"\d+")
 ID_IN_VALUE = re.compile(rb'[_|"](\d+)"')  # of `"D_12"`, of `"DEAL|12"` and of `"12"`
 NAMING = (Kind.RICH, Kind.TREE, Kind.CODED)
 REASON, HIDDEN = say("keep.needed"), say("keep.hidden")
-
-
-def covered_key(stream: Stream) -> str:
-    """Of the row that exists if verify has looked at the links of all its records, and none was removed since."""
-    return f"covered:{stream.name}"
-
-
-def unlinked_key(stream: Stream) -> str:
-    """Of the row that is another one after each removal of records that the stream has links to."""
-    return f"unlinked:{stream.name}"
 
 
 def note_uncovered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
@@ -159,16 +149,11 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
     """Forgets records that are no longer on the target. The record first: if a kill left the record without its link,
     it would count as imported forever."""
     store = context.store
-    if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
-        store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
-    # Verify and the second pass look at all records again that may link to them. A second pass that is under way may
-    # have looked before they were unlinked; a kill may follow at any point.
-    holders = [one for one in streams_of(context) if row_keys and any(stream.name in ref.streams for ref in one.refs)]
-    store.discard(PASSES, [covered_key(one) for one in holders])
-    store.write(PASSES, _mark_unlinked(holders))
+    note_other_links(context, stream, row_keys)
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
-    store.write(PASSES, _mark_unlinked(holders))
+    if row_keys:  # a second pass that is under way may have looked before they were unlinked
+        note_unlinked(context, stream)
     forget_codes(context, stream, row_keys)
     if any(one.kind is Kind.TREE and one.code for one in stream.fields):
         for row_key in row_keys:
@@ -180,8 +165,13 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
         context.memory.links.forget()
 
 
-def _mark_unlinked(holders: Iterable[Stream]) -> list[RegisterRow]:
-    return [RegisterRow(unlinked_key(one), {"Basis": uuid4().hex}) for one in holders]
+def note_other_links(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    """Before the links of these go or become others."""
+    if not row_keys:
+        return
+    if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
+        context.store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
+    note_unlinked(context, stream)
 
 
 # ---------------------------------------------------------------- texts and custom fields that name what was removed

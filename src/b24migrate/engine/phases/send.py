@@ -284,6 +284,7 @@ class Sender:
     def _call(self, going: Sequence[ComposedRecord]) -> list[Settled]:
         items = [one.item(self._stream) for one in going]
         started = self._context.clock.monotonic()
+        replaced: list[str] = []
         try:
             outcomes = self._context.target.send(self._entity.wire, self._stream.name, items, run=self._context.run)
         except Transient as error:
@@ -307,9 +308,18 @@ class Sender:
             answered = [(one.record.row_key, by_key[item.key]) for one, item in pairs]
             keep_options(self._context, self._stream, answered)
             settled = [self._judge(one, item, by_key[item.key], own) for one, item in pairs]
+            replaced = self._find_replaced(going, by_key)
+            removal.note_other_links(self._context, self._stream, replaced)
         self._settle(settled)
+        if replaced:
+            self._context.memory.links.forget()
         self._report(settled, (self._context.clock.monotonic() - started) * 1000)
         return settled
+
+    def _find_replaced(self, going: Sequence[ComposedRecord], by_key: Mapping[str, Outcome]) -> list[str]:
+        """Those that the target had lost and made again: what links to them has the IDs of the old ones."""
+        known = [(one.record, by_key[one.item(self._stream).key].target_id) for one in going if one.record.target_id]
+        return [record.row_key for record, there in known if there not in (None, NOWHERE, record.target_id)]
 
     # ------------------------------------------------------------ verdicts
 

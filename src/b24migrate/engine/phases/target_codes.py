@@ -3,11 +3,12 @@ values of a list have other IDs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import Follow, RunContext
+from b24migrate.engine.phases.missed import note_unlinked
 from b24migrate.model.records import Job, Link, Outcome, Status
 from b24migrate.model.streams import Stream
 
@@ -28,7 +29,7 @@ def keep_options(context: RunContext, stream: Stream, answered: Iterable[tuple[s
         for option, target_id in outcome.options.items()
     ]
     if stream.options and links:
-        context.store.link(code_stream(stream.name, stream.options), links, now=context.clock.now())
+        _link(context, stream, stream.options, links)
 
 
 def forget_codes(context: RunContext, stream: Stream, row_keys: Collection[str]) -> None:
@@ -57,5 +58,16 @@ def read_codes(context: RunContext, job: Job) -> Follow:
             code = on_target or composer.compose(record).fields.get(stream.code)
             if code:
                 links.append(Link(record.row_key, str(code), "", "learned"))
-        context.store.link(code_stream(stream.name, stream.code), links, now=context.clock.now())
+        _link(context, stream, stream.code, links)
     return lanes.next_lane_job(job, records[-1]) if records else []
+
+
+def _link(context: RunContext, stream: Stream, code: str, links: Sequence[Link]) -> None:
+    name = code_stream(stream.name, code)
+    before = context.store.links(name, [one.source_id for one in links])
+    replaced = any(one.source_id in before and before[one.source_id].target_id != one.target_id for one in links)
+    if replaced:
+        note_unlinked(context, stream)
+    context.store.link(name, links, now=context.clock.now())
+    if replaced:
+        context.memory.links.forget()
