@@ -115,8 +115,9 @@ def find_holders(context: RunContext, job: Job) -> Follow:
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
     arrived = (key for name in find_linked(context, stream) for keys in find_arrived(context, name) for key in keys)
     numbers = frozenset(key.rpartition(":")[2].encode() for key in arrived)
+    has_others = any(one.beside for one in stream.fields)  # numbers that are in neither payload nor extras
     while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
-        ends = [order_key(one.row_key) for one in records if may_name(one, numbers)]
+        ends = [order_key(one.row_key) for one in records if lacks_link(one) and (has_others or has_any(one, numbers))]
         mark_for_second_pass(context, stream, ends)
         after = order_key(records[-1].row_key)
         if context.time_is_up():
@@ -124,10 +125,12 @@ def find_holders(context: RunContext, job: Job) -> Follow:
     return []
 
 
-def may_name(record: Record, numbers: frozenset[bytes]) -> bool:
-    """It was sent without a link, and has one of these numbers in its payload or extras."""
-    if record.status is not Status.IMPORT_OK or record.deleted_utc or LOST.isdisjoint(record.losses):
-        return False
+def lacks_link(record: Record) -> bool:
+    return record.status is Status.IMPORT_OK and not record.deleted_utc and not LOST.isdisjoint(record.losses)
+
+
+def has_any(record: Record, numbers: frozenset[bytes]) -> bool:
+    """In its payload or extras."""
     return not numbers.isdisjoint(NUMBER.findall(record.payload + (record.extras or b"")))
 
 
