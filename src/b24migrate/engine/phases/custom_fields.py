@@ -9,6 +9,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.inventory import staged_records
+from b24migrate.engine.phases.stage import mark_stretches
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.answers import UNCLEAR
@@ -16,7 +17,7 @@ from b24migrate.model.errors import Permanent
 from b24migrate.model.fields import UNTOLD
 from b24migrate.model.records import Args, Job, Json, Span, order_key
 from b24migrate.model.streams import CustomFields, Entity
-from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, INCOMPLETE, FieldOutcome, RegisterRow
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
 
 T = TypeVar("T")
 KEYS_AT_ONCE = 2000
@@ -239,8 +240,7 @@ def mark_values(context: RunContext, entity: Entity) -> None:
         while keys := context.store.keys(stream.table, Span(last), KEYS_AT_ONCE):
             first, last = first or order_key(keys[0]), order_key(keys[-1])
         if last:
-            row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
-            context.store.write(INCOMPLETE, [row])
+            mark_stretches(context, stream, [(first, last)])
 
 
 def _link(outcome: FieldOutcome) -> Args:

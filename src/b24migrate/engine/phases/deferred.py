@@ -100,7 +100,7 @@ def end_late(context: RunContext, stream: Stream) -> None:
         row = context.store.read(PASSES, _key(stream))
         if row is not None and row.values["Basis"] == f"{BEGUN} {basis}":  # no link was removed meanwhile
             context.store.write(PASSES, [RegisterRow(_key(stream), {"Basis": basis})])
-    prefix, own, after = f"{stream.name}:@", marks_of_run(context, stream), ""
+    prefix, own, after = f"{stream.name}:", marks_of_run(context, stream), ""
     while rows := context.store.some_rows(INCOMPLETE, prefix, after, AT_ONCE):
         context.store.discard(INCOMPLETE, [row.key for row in rows if not row.key.startswith(own)])
         after = rows[-1].key
