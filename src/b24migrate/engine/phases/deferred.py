@@ -230,7 +230,7 @@ def _compose_all(
     pull_new_records(context, [named for one in composed for named in one.brings])
     composed = [second.compose_item(one.record) if one.brings else one for one in composed]
     for one in composed:
-        one.missed += one.brings  # the source has them not, or does not tell, or the next pass reads them
+        one.missed += one.brings  # the source has them not, does not tell, or has them only now
         if one.problem and one.problem[0] in FAULTS:
             note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
             context.note(context.owner[stream.name].name, note)

@@ -202,9 +202,8 @@ class References:
         known = self._context.streams.get(stream.partition(".")[0])
         if known is None:
             return
-        if (
-            stream != known.name or not source_id.rpartition(":")[2].isdecimal()
-        ):  # no number that its holders would have
+        has_number = stream == known.name and source_id.rpartition(":")[2].isdecimal()
+        if not has_number:  # by which its holders would be found
             done.may_come = True
             return
         named = stream, source_id
@@ -213,9 +212,6 @@ class References:
         where = self._located[named]
         if where is Whereabouts.UNKNOWN:
             done.unread = True
-        elif where is Whereabouts.NEWER and self._late:
-            del self._located[named]
-            done.brings.append(named)  # whether the source has it is asked
         elif self._late or where is Whereabouts.GONE:
             done.missed.append(named)
         else:
