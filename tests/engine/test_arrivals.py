@@ -19,7 +19,7 @@ from b24migrate.engine.phases.pull_through import pull_new_records
 from b24migrate.model.errors import Transient
 from b24migrate.model.records import Row
 from b24migrate.model.source_records import Known, SourceRecord
-from b24migrate.ports import Source
+from b24migrate.ports import DELETIONS, Source
 from b24sim.company.crm_ids import COMPANY, DEAL
 from b24sim.table import Table
 
@@ -63,6 +63,22 @@ def test_messages_get_their_author(tmp_path: Path) -> None:
         changed = [key for key in now if now[key] != before[key]]
         assert changed
         assert {now[key] for key in changed} == {target}
+        assert missed(made, "users") == []
+
+
+def test_messages_get_their_author_in_a_store_of_an_earlier_version(tmp_path: Path) -> None:
+    """It noted who was missing, but not that their arrival is noticed."""
+    with world(tmp_path, PLAN) as made:
+        made.settings = SETTINGS
+        users = made.cloud.portal.company.users
+        with hidden(users, users.ids[1]):
+            made.run()
+        with made.app() as app:
+            app.context.store.discard(DELETIONS, [missed_records.SOUGHT])
+        before = authors(made)
+        made.run()
+        made.run()
+        assert authors(made) != before
         assert missed(made, "users") == []
 
 

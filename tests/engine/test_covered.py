@@ -13,8 +13,9 @@ from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
 from b24migrate.engine.phases import dangling as dangling_links
+from b24migrate.engine.phases import removal
 from b24migrate.engine.run import RunResult
-from b24migrate.model.records import Record
+from b24migrate.model.records import Job, Record
 from b24sim.company.crm_ids import COMPANY
 
 Json = Any
@@ -119,3 +120,17 @@ def test_all_records_are_looked_at_when_links_were_removed(crm: World, seen: lis
     sync(crm, run={"deletions": "delete", "deletions_limit": 100})
     assert len(seen) >= 15
     assert dangling(crm) == []
+
+
+def test_two_processes_that_begin_at_once_look_at_what_was_sent(crm: World, seen: list[str]) -> None:
+    """The jobs of the second one are thrown away."""
+    deal = deals(crm)[10]
+    with crm.app() as app:
+        context = app.context
+        stream = context.streams["crm_deals"]
+        record = context.store.get(stream.table, [str(deal)])[str(deal)]
+        removal.note_uncovered(context, stream, [record._replace(pass_no=0)])
+        for _ in range(2):
+            dangling_links.start(context, "crm-deals-verify", stream)
+        dangling_links.cover_sent(context, Job("crm-deals-verify", "cover-sent", {"stream": stream.name, "after": ""}))
+    assert seen == [str(deal)]

@@ -55,7 +55,9 @@ def unsent(made: World, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]
 def test_a_second_pass_over_all_records_has_nothing_to_send(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deletions: str
 ) -> None:
-    monkeypatch.setattr(deferred, "LOOKED_UP_FOR_ONE", 0)  # a company that small would always be looked at as a whole
+    monkeypatch.setattr(
+        deferred, "LOOKED_UP_FOR_ONE", 0.001
+    )  # a company that small would always be looked at as a whole
     chance = random.Random(7)
     with world(tmp_path, replace(PLAN, seed=7, messages=40)) as made:
         made.settings = {**SETTINGS, "run": {**SETTINGS["run"], "deletions": deletions}}

@@ -64,7 +64,7 @@ def reopen_plan(context: RunContext, renewed: Requeued) -> Plan:
         for name in renewed.entities:
             _reopen_phases(context, name, (*FROM_SET, LATE))
         for name in before.plan.entities:
-            _reopen_phases(context, name, (FINAL,))
+            _reopen_phases(context, name, (LATE, FINAL))  # what is sent now, records of any entity may link to
         return before.plan
     phases = FROM_GET if renewed.files or renewed.parts else FROM_SET
     return Plan(tuple(sorted(renewed.entities)), phases, context.options.test_limit)

@@ -26,7 +26,7 @@ from b24migrate.engine.phases import (
     verify,
 )
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.state import DONE, STUCK, States
+from b24migrate.engine.state import DONE, FAILED, States
 from b24migrate.model.fields import Kind
 from b24migrate.model.records import Job, Json, Status
 from b24migrate.model.streams import FINAL, LATE, Entity, Stream
@@ -244,9 +244,9 @@ def final_stages(context: RunContext) -> list[Stage]:
 
 def forget_stage(entities: Sequence[Entity]) -> Stage:
     def seed(context: RunContext, scope: str) -> list[Job]:
-        """What arrives with the last jobs of an entity that is stuck, others may have passed."""
-        phases = [phase for one in entities for phase in States(context.store).read(one.name).phases.values()]
-        if any(one.state in STUCK for one in phases) or not arrivals.arrived_streams(context):
+        """What arrives with the last jobs of an entity whose set has failed, others may have passed."""
+        states = [States(context.store).read(one.name) for one in entities]
+        if any(one.phase("set").state == FAILED for one in states) or not arrivals.arrived_streams(context):
             return []
         return [Job(scope, "forget-arrived", {"entities": [one.name for one in entities]})]
 

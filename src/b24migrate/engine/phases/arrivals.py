@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from b24migrate.engine.phases.compose import ComposedRecord
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext
-from b24migrate.engine.phases.missed import ARRIVED, MISSED, seek_missed
+from b24migrate.engine.phases.missed import ARRIVED, MISSED, numbers_in, seek_missed
 from b24migrate.engine.phases.references import MISSING
-from b24migrate.engine.phases.removal import NUMBER
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.model.fields import Kind
 from b24migrate.model.records import Job, Record, Span, Status, order_key
@@ -115,9 +114,8 @@ def find_holders(context: RunContext, job: Job) -> Follow:
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
     arrived = (key for name in find_linked(context, stream) for keys in find_arrived(context, name) for key in keys)
     numbers = frozenset(key.rpartition(":")[2].encode() for key in arrived)
-    has_others = any(one.beside for one in stream.fields)  # numbers that are in neither payload nor extras
     while records := context.store.records(stream.table, Span(after), WALKED_AT_ONCE):
-        ends = [order_key(one.row_key) for one in records if lacks_link(one) and (has_others or has_any(one, numbers))]
+        ends = [order_key(one.row_key) for one in records if may_name(one, numbers)]
         mark_for_second_pass(context, stream, ends)
         after = order_key(records[-1].row_key)
         if context.time_is_up():
@@ -125,13 +123,11 @@ def find_holders(context: RunContext, job: Job) -> Follow:
     return []
 
 
-def lacks_link(record: Record) -> bool:
-    return record.status is Status.IMPORT_OK and not record.deleted_utc and not LOST.isdisjoint(record.losses)
-
-
-def has_any(record: Record, numbers: frozenset[bytes]) -> bool:
-    """In its payload or extras."""
-    return not numbers.isdisjoint(NUMBER.findall(record.payload + (record.extras or b"")))
+def may_name(record: Record, numbers: frozenset[bytes]) -> bool:
+    """It was sent without a link, and has one of these numbers. One that the source does not show now may come back."""
+    if record.status is not Status.IMPORT_OK or LOST.isdisjoint(record.losses):
+        return False
+    return not numbers.isdisjoint(numbers_in(record))
 
 
 def forget_arrived(context: RunContext, job: Job) -> Follow:

@@ -22,14 +22,9 @@ AT_ONCE = 100
 def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     known = is_covered(context, stream)
     context.store.discard(PASSES, [covered_key(stream)])  # a verify that does not come to its end is none
-    jobs = [Job(scope, "cover-found", {"stream": stream.name, "after": ""})]
-    if known:
-        return [
-            *jobs,
-            *(Job(scope, kind, {"stream": stream.name, "after": ""}) for kind in ("cover-changed", "cover-sent")),
-        ]
-    context.store.erase(DELETIONS, uncovered(stream))
-    return [*jobs, *lanes.seed(context, scope, "cover", stream, pending=False)]
+    kinds = ("cover-found", "cover-sent", *(["cover-changed"] if known else []))
+    jobs = [Job(scope, kind, {"stream": stream.name, "after": ""}) for kind in kinds]
+    return jobs if known else [*jobs, *lanes.seed(context, scope, "cover", stream, pending=False)]
 
 
 def cover(context: RunContext, job: Job) -> Follow:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
@@ -12,7 +13,7 @@ from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
 from b24migrate.engine.phases.dangling import rules_of
 from b24migrate.engine.phases.delta import MARK, is_delta
-from b24migrate.engine.phases.missed import note_missed, unlinked_key
+from b24migrate.engine.phases.missed import note_missed, note_unlinked, unlinked_key
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records
 from b24migrate.engine.phases.references import MISSING
 from b24migrate.engine.phases.removal import note_other_links
@@ -24,7 +25,7 @@ from b24migrate.model.streams import Stream
 from b24migrate.ports import INCOMPLETE, PASSES, RegisterRow
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
-LOOKED_UP_FOR_ONE = 10  # records that are read one after the other in the time in which one is looked up
+LOOKED_UP_FOR_ONE = 10.0  # records that are read one after the other in the time in which one is looked up
 BEGUN = "begun"  # before the basis of a second pass over all records that is not over
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
@@ -57,7 +58,7 @@ def _is_open(one: ComposedRecord, *, postpones: bool) -> bool:
     at all records of a stream that postpones something."""
     unread = one.unread and not postpones
     lacks = one.lacks or "files_dropped" in one.losses
-    return bool(one.places or one.may_come or unread or lacks or one.problem or one.waits_for)
+    return bool(one.places or one.may_come or unread or lacks or one.problem or one.waits_for or one.brings)
 
 
 # ---------------------------------------------------------------- which records are looked at
@@ -73,11 +74,14 @@ def seed_late(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     basis = _basis(context, stream, composer)
     row = context.store.read(PASSES, _key(stream))
     if row is not None and row.values["Basis"] == basis and is_delta(context, stream, current_pass(context, stream)):
-        spans = _marked_spans(context, stream)
-        if len(spans) * LOOKED_UP_FOR_ONE < sum(context.store.counts(stream.table).values()):
-            return _jobs(context, scope, stream, spans)
+        records = sum(context.store.counts(stream.table).values())
+        most = int(records / LOOKED_UP_FOR_ONE)
+        marks = list(islice(walk_rows(context, INCOMPLETE, f"{stream.name}:"), most + 1))
+        if len(marks) <= most:
+            return _jobs(context, scope, stream, _join(marks))
     context.store.write(PASSES, [RegisterRow(_key(stream), {"Basis": f"{BEGUN} {basis}"})])
-    return seed(context, scope, stream)
+    args = {"unlinked": True} if context.store.read(PASSES, unlinked_key(stream)) else {}
+    return seed(context, scope, stream, **args)
 
 
 def forget_completed(context: RunContext, scope: str, stream: Stream) -> None:
@@ -102,7 +106,8 @@ def end_late(context: RunContext, stream: Stream) -> None:
             context.store.write(PASSES, [RegisterRow(_key(stream), {"Basis": basis})])
     prefix, own, after = f"{stream.name}:", marks_of_run(context, stream), ""
     while rows := context.store.some_rows(INCOMPLETE, prefix, after, AT_ONCE):
-        context.store.discard(INCOMPLETE, [row.key for row in rows if not row.key.startswith(own)])
+        earlier = [row.key for row in rows if row.key < own or not row.key.startswith(f"{prefix}@")]
+        context.store.discard(INCOMPLETE, earlier)
         after = rows[-1].key
 
 
@@ -121,20 +126,24 @@ def _basis(context: RunContext, stream: Stream, composer: Composer) -> str:
 def seed_marked(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
     """Jobs for the stretches that were marked. `unlinked`: links were removed since, which another process may still
     remember."""
-    return _jobs(context, scope, stream, _marked_spans(context, stream), **args)
+    return _jobs(context, scope, stream, _join(walk_rows(context, INCOMPLETE, f"{stream.name}:")), **args)
 
 
-def _marked_spans(context: RunContext, stream: Stream) -> list[Span]:
+def _join(marks: Iterable[RegisterRow]) -> list[Span]:
     """Those that overlap are one."""
-    rows = walk_rows(context, INCOMPLETE, f"{stream.name}:")
     spans: list[Span] = []
-    for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
+    for first, last in sorted((row.values["First"], row.values["Last"]) for row in marks):
         if spans and first <= spans[-1].hi:
             spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
         else:
-            begin = first[:-1]  # a span begins behind its lower end
+            begin = _just_before(first)
             spans.append(Span(max(begin, spans[-1].hi) if spans else begin, last))
     return spans
+
+
+def _just_before(key: str) -> str:
+    """A span begins behind its lower end."""
+    return f"{key[:-1]}{int(key[-1]) - 1}~" if key[-1:] in "123456789" else key[:-1]
 
 
 def _jobs(context: RunContext, scope: str, stream: Stream, spans: Sequence[Span], **args: Json) -> list[Job]:
@@ -142,10 +151,10 @@ def _jobs(context: RunContext, scope: str, stream: Stream, spans: Sequence[Span]
     return [_job(scope, stream, spans[start : start + size], **args) for start in range(0, len(spans), size)]
 
 
-def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
+def seed(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
     """Jobs for the whole table."""
     size = lanes.lane_length(context, stream, pending=False)
-    return [_job(scope, stream, [span]) for span in lanes.lane_spans(context, stream, size, pending=False)]
+    return [_job(scope, stream, [span], **args) for span in lanes.lane_spans(context, stream, size, pending=False)]
 
 
 def _job(scope: str, stream: Stream, spans: Sequence[Span], **args: Json) -> Job:
@@ -160,7 +169,7 @@ def complete(context: RunContext, job: Job) -> Follow:
     if args:
         context.memory.links.forget()
     found, left = _next_records(context, stream, [Span(*ends) for ends in job.args["spans"]])
-    imported = [record for record, _ in found if record.status is Status.IMPORT_OK and not record.deleted_utc]
+    imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
     links = context.store.links(stream.name, [record.row_key for record in imported])
     sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
     changed: list[ChangedRecord] = []
@@ -174,6 +183,8 @@ def complete(context: RunContext, job: Job) -> Follow:
         item = composed.item(stream)
         if item.digest == sent[composed.record.row_key].digest:
             there.append(composed)
+        elif composed.record.deleted_utc:  # it may come back as it was
+            mark_for_second_pass(context, stream, [order_key(composed.record.row_key)])
         elif _may_be_sent(composed):
             changed.append(ChangedRecord(composed, item))
     _count_losses(context, stream, there)
@@ -213,6 +224,7 @@ def _without_conflicts(
     judged = conflicts.judge([one.composed for one in changed], sent)
     left = [conflicts.left_link(one, sent[one.record.row_key]) for one in judged.left]
     context.store.link(stream.name, left, now=context.clock.now())
+    _count_losses(context, stream, judged.left)
     for row_key, error in judged.failed.items():
         note = say("note.late_refused", stream=stream.name, id=row_key, why=error.sentence)
         context.note(context.owner[stream.name].name, note)
@@ -230,7 +242,6 @@ def _compose_all(
     pull_new_records(context, [named for one in composed for named in one.brings])
     composed = [second.compose_item(one.record) if one.brings else one for one in composed]
     for one in composed:
-        one.missed += one.brings  # the source has them not, does not tell, or has them only now
         if one.problem and one.problem[0] in FAULTS:
             note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
             context.note(context.owner[stream.name].name, note)
@@ -308,6 +319,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[ChangedRec
     note_other_links(context, context.streams[stream], replaced)
     context.store.link(stream, links, now=context.clock.now())
     if replaced:
+        note_unlinked(context, context.streams[stream])
         context.memory.links.forget()
     _count_losses(context, context.streams[stream], there)
     if again is not None:

@@ -3,6 +3,7 @@ about to be on the target, that is noted too."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from uuid import uuid4
 
@@ -12,21 +13,44 @@ from b24migrate.model.streams import Stream
 from b24migrate.ports import DELETIONS, PASSES, RegisterRow
 
 MISSED, ARRIVED = "missed", "arrived"
+AT_ONCE = 500
+NUMBER = re.compile(rb"\d+")
 SOUGHT = "sought"  # the row that exists from the first second pass on
 
 
 def note_missed(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
-    """Before the records that lack these are sent."""
+    """Before the records that lack these are sent. Some may have been sent by another thread since they were sought."""
     new = context.memory.missed.find_new(named)
     if new:
         context.store.write(DELETIONS, [RegisterRow(f"{MISSED}:{stream}:{key}", {}) for stream, key in new])
         context.memory.missed.add(new)
+        _note_arrived(context, new)
+
+
+def _note_arrived(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
+    """Those of them that are on the target."""
+    wanted: dict[str, list[str]] = {}
+    for stream, key in named:
+        wanted.setdefault(stream, []).append(key)
+    there = [(one, key) for one, keys in wanted.items() for key in context.memory.links.target_ids(one, keys)]
+    if there:
+        context.store.write(DELETIONS, [RegisterRow(f"{ARRIVED}:{stream}:{key}", {}) for stream, key in there])
 
 
 def seek_missed(context: RunContext) -> None:
-    """From now on. What is missing before the first second pass does not come in the same run."""
-    if not _is_sought(context):
-        context.store.write(DELETIONS, [RegisterRow(SOUGHT, {})])
+    """From now on. Before the first second pass nobody looked: an earlier version had another way."""
+    if _is_sought(context):
+        return
+    after = ""
+    while rows := context.store.some_rows(DELETIONS, f"{MISSED}:", after, AT_ONCE):
+        after = rows[-1].key
+        _note_arrived(context, (_named(row.key) for row in rows))
+    context.store.write(DELETIONS, [RegisterRow(SOUGHT, {})])
+
+
+def _named(key: str) -> tuple[str, str]:
+    _, stream, source_id = key.split(":", 2)
+    return stream, source_id
 
 
 def note_arriving(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
@@ -38,6 +62,11 @@ def note_arriving(context: RunContext, stream: Stream, records: Sequence[Record]
     arriving = [RegisterRow(f"{ARRIVED}:{key.removeprefix(MISSED + ':')}", {}) for key in missed]
     if arriving:
         context.store.write(DELETIONS, arriving)
+
+
+def numbers_in(record: Record) -> Sequence[bytes]:
+    """By which the holders of a record that arrives are found."""
+    return NUMBER.findall(record.payload + (record.extras or b""))
 
 
 def note_unlinked(context: RunContext, stream: Stream) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from b24migrate.engine.phases.context import RunContext, decode_record
+from b24migrate.engine.phases.missed import numbers_in
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.fields import ABSENT, EMPTIED, Field, Policy, Unresolved
@@ -202,8 +203,8 @@ class References:
         known = self._context.streams.get(stream.partition(".")[0])
         if known is None:
             return
-        has_number = stream == known.name and source_id.rpartition(":")[2].isdecimal()
-        if not has_number:  # by which its holders would be found
+        number = source_id.rpartition(":")[2].encode()
+        if stream != known.name or number not in numbers_in(done.record):  # by it the record would be found
             done.may_come = True
             return
         named = stream, source_id

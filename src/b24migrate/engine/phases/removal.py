@@ -12,7 +12,7 @@ import msgspec
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, decode_readable
 from b24migrate.engine.phases.inventory import count_deleted
-from b24migrate.engine.phases.missed import note_unlinked
+from b24migrate.engine.phases.missed import NUMBER, note_arriving, note_unlinked
 from b24migrate.engine.phases.pull_through import current_pass, links_of_field
 from b24migrate.engine.phases.stage import mark_for_second_pass
 from b24migrate.engine.phases.target_codes import forget_codes
@@ -26,17 +26,18 @@ from b24migrate.ports import CONFLICTS, DELETIONS, UNRESOLVED, Deleted, Register
 AT_ONCE = 100
 REMOVABLE_AT_ONCE = 20_000
 KEPT, NEEDED, UNSURE, REMOVED = "kept", "needed", "unsure", "removed"
-NUMBER = re.compile(rb"\d+")
 ID_IN_VALUE = re.compile(rb'[_|"](\d+)"')  # of `"D_12"`, of `"DEAL|12"` and of `"12"`
 NAMING = (Kind.RICH, Kind.TREE, Kind.CODED)
 REASON, HIDDEN = say("keep.needed"), say("keep.hidden")
 
 
-def note_uncovered(context: RunContext, stream: Stream, records: Iterable[Record]) -> None:
+def note_uncovered(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
     """Before these are sent. They waited or failed: the pass did not meet them, and verify would not look at them."""
+    if not (stream.covered and records):
+        return
     met = current_pass(context, stream)
     rows = [RegisterRow(f"{uncovered(stream)}{one.row_key}", {}) for one in records if one.pass_no < met]
-    if rows and stream.covered:
+    if rows:
         context.store.write(DELETIONS, rows)
 
 
@@ -270,11 +271,12 @@ def recall(context: RunContext, job: Job) -> Follow:
     stream, after = context.streams[job.args["stream"]], str(job.args["after"])
     prefix = f"{UNSURE}:{stream.name}:"
     while rows := context.store.some_rows(DELETIONS, prefix, after, AT_ONCE):
-        found = context.store.get(stream.table, [row.key.removeprefix(prefix) for row in rows]).values()
+        found = list(context.store.get(stream.table, [row.key.removeprefix(prefix) for row in rows]).values())
         keys = {stream.key_of(one.row_key): one.row_key for one in found if one.status is Status.DELETED}
         there = context.target.read(context.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
         links = [Link(keys[one.key], one.target_id, one.digest) for one in there.values()]
         settled = [Settled(link.source_id, Status.IMPORT_OK, link=link) for link in links]
+        note_arriving(context, stream, [one for one in found if stream.key_of(one.row_key) in there])
         context.store.settle(stream.name, stream.table, settled, now=context.clock.now())
         after = rows[-1].key
         if context.time_is_up():

@@ -10,7 +10,7 @@ from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
-from b24migrate.engine.phases.missed import note_arriving, note_missed
+from b24migrate.engine.phases.missed import note_arriving, note_missed, note_unlinked
 from b24migrate.engine.phases.pull_through import pull_records
 from b24migrate.engine.phases.references import MISSING
 from b24migrate.engine.phases.stage import mark_for_second_pass
@@ -104,13 +104,21 @@ class Sender:
     """Composes, sends and settles a handful of records."""
 
     def __init__(
-        self, context: RunContext, stream: Stream, scope: str, *, final: bool = False, may_leave_off: bool = False
+        self,
+        context: RunContext,
+        stream: Stream,
+        scope: str,
+        *,
+        final: bool = False,
+        may_leave_off: bool = False,
+        pulled: bool = False,
     ) -> None:
         self._context = context
         self._stream = stream
         self._entity = context.owner[stream.name]
         self._scope = scope
         self._final = final  # nothing is waited for any more
+        self._pulled = pulled  # brought over for another record
         self._may_leave_off = may_leave_off  # when time is up before all calls are made
         self.left_off_at: Record | None = None  # the last record that was sent then
         self.goes_on_at: datetime | None = None  # nothing was sent: a file that is named is still under way
@@ -149,7 +157,7 @@ class Sender:
     def _mark_for_second_pass(self, ready: Sequence[ComposedRecord], *, postpones: bool) -> None:
         if not postpones:
             deferred.mark_incomplete(self._context, self._stream, ready)
-        elif deferred.is_marked_when_sent(self._context, self._scope, self._stream):
+        elif self._pulled or deferred.is_marked_when_sent(self._context, self._scope, self._stream):
             mark_for_second_pass(self._context, self._stream, [order_key(one.record.row_key) for one in ready])
 
     def _compare_with_target(self, ready: list[ComposedRecord]) -> tuple[list[ComposedRecord], list[Settled]]:
@@ -199,7 +207,7 @@ class Sender:
             failed |= {(name, source_id): error for source_id, error in refused.items()}
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):
-                other = Sender(self._context, stream, self._scope, final=True)
+                other = Sender(self._context, stream, self._scope, final=True, pulled=True)
                 other.send(by_id(found))
                 self.goes_on_at = self.goes_on_at or other.goes_on_at
         whole = [composer.compose_item(one.record) if one.brings or one.lacks else one for one in composed]
@@ -311,7 +319,8 @@ class Sender:
             replaced = self._find_replaced(going, by_key)
             removal.note_other_links(self._context, self._stream, replaced)
         self._settle(settled)
-        if replaced:
+        if replaced:  # a second pass that is under way may have looked before
+            note_unlinked(self._context, self._stream)
             self._context.memory.links.forget()
         self._report(settled, (self._context.clock.monotonic() - started) * 1000)
         return settled

@@ -69,5 +69,6 @@ def _link(context: RunContext, stream: Stream, code: str, links: Sequence[Link])
     if replaced:
         note_unlinked(context, stream)
     context.store.link(name, links, now=context.clock.now())
-    if replaced:
+    if replaced:  # a second pass that is under way may have looked before
+        note_unlinked(context, stream)
         context.memory.links.forget()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.missed import note_unlinked
 from b24migrate.engine.phases.removal import forget
 from b24migrate.engine.phases.verify import FOUND
 from b24migrate.engine.state import EntityState, PhaseState, States
@@ -34,6 +35,8 @@ def begin(context: RunContext, streams: Sequence[Stream]) -> None:
         for stream in entity.streams:
             for register in FOUND:
                 context.store.erase(register, f"{stream.name}:")
+    for stream in streams:
+        note_unlinked(context, stream)
     plan.mark_undone(context.store, context.clock, names)
 
 
