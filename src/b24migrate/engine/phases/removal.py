@@ -146,14 +146,16 @@ def note_kept(context: RunContext, stream: Stream) -> None:
         context.note(context.owner[stream.name].name, message, level)
 
 
-def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+def forget(context: RunContext, stream: Stream, row_keys: Sequence[str], *, alone: bool = False) -> None:
     """Forgets records that are no longer on the target. The record first: if a kill left the record without its link,
-    it would count as imported forever."""
+    it would count as imported forever. `alone`: no run is under way, and links to the stream were noted to go."""
     store = context.store
-    note_other_links(context, stream, row_keys)
+    _note_removed(context, stream, row_keys)
+    if row_keys and not alone:
+        note_unlinked(context, stream)
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
-    if row_keys:  # a second pass that is under way may have looked before they were unlinked
+    if row_keys and not alone:  # a second pass that is under way may have looked before they were unlinked
         note_unlinked(context, stream)
     forget_codes(context, stream, row_keys)
     if any(one.kind is Kind.TREE and one.code for one in stream.fields):
@@ -167,12 +169,15 @@ def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None
 
 
 def note_other_links(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
-    """Before the links of these go or become others."""
-    if not row_keys:
-        return
-    if not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
+    """Before the links of these become others."""
+    _note_removed(context, stream, row_keys)
+    if row_keys:
+        note_unlinked(context, stream)
+
+
+def _note_removed(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
+    if row_keys and not stream.deletions.access and (stream.mentions or streams_with_codes(context.entities)):
         context.store.write(DELETIONS, [RegisterRow(f"{REMOVED}:{stream.name}:{key}", {}) for key in row_keys])
-    note_unlinked(context, stream)
 
 
 # ---------------------------------------------------------------- texts and custom fields that name what was removed

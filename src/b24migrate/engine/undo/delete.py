@@ -133,7 +133,7 @@ class Undo:
                 gone.append(one.row_key)
                 tally.deleted += answer.status == "deleted"
                 tally.absent += answer.status == "absent"
-        forget(self._context, stream, gone)
+        forget(self._context, stream, gone, alone=True)
         self._context.store.write(KEPT, kept)
         return tally.deleted + tally.absent - before
 
