@@ -12,8 +12,7 @@ import pytest
 from tests.engine.migrated import TakeUp, migrated
 from tests.engine.world import SMALL, World
 
-from b24migrate.engine.phases import dangling as dangling_links
-from b24migrate.engine.phases import removal
+from b24migrate.engine.phases import broken_links, removal
 from b24migrate.engine.run import RunResult
 from b24migrate.model.records import Job, Record
 from b24sim.company.crm_ids import COMPANY
@@ -56,13 +55,13 @@ def deals(made: World) -> list[int]:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The deals that verify looks at."""
     found: list[str] = []
-    find = dangling_links.find_dangling
+    find = broken_links.find_dangling
 
     def noted(context: Json, stream: Json, records: list[Record]) -> Json:
         found.extend(one.row_key for one in records if stream.name == "crm_deals")
         return find(context, stream, records)
 
-    monkeypatch.setattr(dangling_links, "find_dangling", noted)
+    monkeypatch.setattr(broken_links, "find_dangling", noted)
     return found
 
 
@@ -131,6 +130,6 @@ def test_two_processes_that_begin_at_once_look_at_what_was_sent(crm: World, seen
         record = context.store.get(stream.table, [str(deal)])[str(deal)]
         removal.note_uncovered(context, stream, [record._replace(pass_no=0)])
         for _ in range(2):
-            dangling_links.start(context, "crm-deals-verify", stream)
-        dangling_links.cover_sent(context, Job("crm-deals-verify", "cover-sent", {"stream": stream.name, "after": ""}))
+            broken_links.start(context, "crm-deals-verify", stream)
+        broken_links.cover_sent(context, Job("crm-deals-verify", "cover-sent", {"stream": stream.name, "after": ""}))
     assert seen == [str(deal)]

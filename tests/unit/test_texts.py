@@ -25,7 +25,7 @@ def target_ids(stream: str, ids: set[str]) -> dict[str, str]:
 def rewritten(rewriter: TextRewriter, text: str) -> tuple[str, int]:
     """And how many of its ids have no target."""
     found = rewriter.rewrite(text, target_ids)
-    return found.text, found.unresolved
+    return found.text, len(found.missing)
 
 
 @pytest.fixture

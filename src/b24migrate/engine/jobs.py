@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from b24migrate.engine.phases import (
     arrivals,
+    broken_links,
     child_deletions,
     count_ranges,
     custom_fields,
-    dangling,
     deferred,
     deletions,
     files,
@@ -93,11 +93,11 @@ PERFORMERS: dict[str, Performer] = {
     "sample": verify.sample,
     "compare": verify.compare,
     "compare-changed": verify.compare_changed,
-    "cover": dangling.cover,
-    "cover-changed": dangling.cover_changed,
-    "cover-sent": dangling.cover_sent,
-    "cover-found": dangling.cover_found,
-    "note-covered": dangling.note_covered,
+    "cover": broken_links.cover,
+    "cover-changed": broken_links.cover_changed,
+    "cover-sent": broken_links.cover_sent,
+    "cover-found": broken_links.cover_found,
+    "note-covered": broken_links.note_covered,
 }
 
 

@@ -8,10 +8,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases.broken_links import rules_of
 from b24migrate.engine.phases.compose import FAULTS, ComposedRecord, Composer, remember_places
 from b24migrate.engine.phases.conflicts import Conflicts
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext, walk_rows
-from b24migrate.engine.phases.dangling import rules_of
 from b24migrate.engine.phases.delta import MARK, is_delta
 from b24migrate.engine.phases.missed import note_missed, note_unlinked, unlinked_key
 from b24migrate.engine.phases.pull_through import current_pass, pull_new_records

@@ -24,10 +24,6 @@ class RewrittenText(NamedTuple):
     text: str
     missing: Sequence[tuple[str, str]] = ()  # stream and source id of each that could not be resolved
 
-    @property
-    def unresolved(self) -> int:
-        return len(self.missing)
-
 
 @dataclass(frozen=True)
 class _Pattern:

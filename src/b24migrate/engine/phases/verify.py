@@ -8,7 +8,7 @@ from zlib import crc32
 
 import msgspec
 
-from b24migrate.engine.phases import conflicts, dangling, lanes
+from b24migrate.engine.phases import broken_links, conflicts, lanes
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.comparison import (
     EXPECTED,
@@ -67,8 +67,8 @@ def forget_findings(context: RunContext, job: Job) -> Follow:
     entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
-            if register is FINDINGS and dangling.is_covered(context, stream):
-                dangling.forget_the_others(context, stream)
+            if register is FINDINGS and broken_links.is_covered(context, stream):
+                broken_links.forget_the_others(context, stream)
             else:
                 context.store.erase(register, f"{stream.name}:")
     return []
@@ -84,7 +84,7 @@ def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     else:
         jobs.append(Job(scope, "sample", {"stream": stream.name}))
     if stream.covered:
-        jobs += dangling.start(context, scope, stream)
+        jobs += broken_links.start(context, scope, stream)
     return jobs
 
 
